@@ -76,7 +76,7 @@ export class Owner {
     );
   }
 
-  /** As many wait as may wait: what nobody decided makes room. */
+  /** As many wait as may: one that was not decided makes room. */
   async declineWaiting(agent: Agent, nth: number): Promise<void> {
     const { body } = await this.#browser(nth)
       .send('GET', '/owner/approvals?status=waiting')

@@ -163,7 +163,7 @@ export function checkMoves({ facts, run }: History): string[] {
   const add = (to: typeof there, { wallet, kind, conditionId, yes, no, collateral }: VenueMove): void => {
     const key = `${wallet} ${kind} ${conditionId}`;
     const [a, b, c] = to.get(key) ?? [0n, 0n, 0n];
-    // A loser is closed by the resolution: that its tokens were burnt is told to nobody.
+    // A loser is closed by the resolution: no event tells that its tokens were burnt.
     const [isYes, isNo] =
       kind === 'redeem'
         ? [payouts.get(conditionId) !== 'NO', payouts.get(conditionId) !== 'YES']

@@ -18,12 +18,7 @@ import { beforeAll, beforeEach } from 'vitest';
 import { openDeskDatabase } from '../../../test/postgres.ts';
 import type { Caller } from '../src/domain/records.ts';
 import { ChainUnavailable } from '../src/domain/unavailable.ts';
-import {
-  type ChargeFeeNeeds,
-  chargeFee,
-  type DelegationNeeds,
-  type FollowFeesNeeds,
-} from '../src/fees/charge-fee.ts';
+import { chargeFee, type FeeNeeds } from '../src/fees/charge-fee.ts';
 import {
   createLocalSigning,
   type SigningAnswer,
@@ -186,7 +181,6 @@ export const stage = {} as {
   now: number;
 };
 
-type FeeNeeds = ChargeFeeNeeds & DelegationNeeds & FollowFeesNeeds;
 export let needs: FeeNeeds;
 
 export async function newCaller(): Promise<Caller> {
@@ -207,15 +201,15 @@ export const link = async (whose: Caller, what: string) => {
   await note(whose, what);
 };
 
-export const quotingOn = (node: Chain): ChargeFeeNeeds['venues'] =>
+export const quotingOn = (node: Chain): FeeNeeds['venues'] =>
   new Map([
     ['kalshi', { id: 'kalshi', quotes: { collateralMint: USDC_MINT, chain: node } }],
-  ]) as unknown as ChargeFeeNeeds['venues'];
+  ]) as unknown as FeeNeeds['venues'];
 
 export const charge = (
   body: Record<string, unknown> = {},
   key: string | null = null,
-  over: Partial<ChargeFeeNeeds> = {},
+  over: Partial<FeeNeeds> = {},
 ) =>
   chargeFee(
     { ...needs, ...over },

@@ -23,14 +23,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openDeskDatabase } from '../../../test/postgres.ts';
 import { type SandboxChain, solanaRpcDoor } from '../../sandbox/src/solana/index.ts';
 import { build, openTestChain, SOL, TestClock } from '../../sandbox/test/chain-fixtures.ts';
-import {
-  type ChargeFeeNeeds,
-  chargeFee,
-  type DelegationNeeds,
-  delegationOf,
-  type FollowFeesNeeds,
-  followFees,
-} from '../src/fees/charge-fee.ts';
+import { chargeFee, delegationOf, type FeeNeeds, followFees } from '../src/fees/charge-fee.ts';
 import { createFireblocksSigning } from '../src/fees/fireblocks.ts';
 import { createLocalSigning, type SigningProvider } from '../src/fees/signing-provider.ts';
 import { createFeeStore } from '../src/fees/store.ts';
@@ -89,7 +82,7 @@ const collateralOf = (owner: string) =>
   associatedTokenAddress(owner as SolanaAddress, USDC_MINT, SOLANA_PROGRAMS.token);
 
 let user: KeyPairSigner;
-let needs: ChargeFeeNeeds & DelegationNeeds & FollowFeesNeeds;
+let needs: FeeNeeds;
 const caller = { agentId: randomUUID(), userId: 1n, keyId: 1n };
 
 beforeEach(async () => {

@@ -6,7 +6,7 @@ import type { Sql } from '../src/platform/database/connection.ts';
 import { createLiveOrderLog } from '../src/trading/live-order-log.ts';
 import { createOrderStore } from '../src/trading/order-store.ts';
 import type { LiveOrder, LiveOrderLog, TradeStatus } from '../src/venues/live-orders.ts';
-import { fold } from '../src/venues/polymarket/fold.ts';
+import { foldOrder } from '../src/venues/polymarket/fold.ts';
 import type { Observation, TradePart } from '../src/venues/polymarket/order-wire.ts';
 
 export const M = 1_000_000n;
@@ -73,7 +73,7 @@ export const tell = async (
   const contradictions = new Map<string, readonly string[]>();
   const byOrder = Map.groupBy(observations, ({ orderId }) => orderId);
   const decide = (order: LiveOrder) => {
-    const folded = fold(order, byOrder.get(order.order.orderId) ?? [], market);
+    const folded = foldOrder(order, byOrder.get(order.order.orderId) ?? [], market);
     contradictions.set(order.order.orderId, folded.contradictions);
     return folded.change;
   };

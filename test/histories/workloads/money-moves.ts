@@ -7,17 +7,17 @@ import {
   clientsOf,
   isOpen,
   newAgents,
-  rest,
   someMarkets,
   untilProof,
+  WIDE_CAPS,
   type Workload,
   type Workshop,
+  workOn,
 } from './workload.ts';
 
 const AGENTS = 4;
 const MARKETS = 2;
 const WORKERS_EACH = 2;
-const LONGEST_PAUSE_MS = 250;
 
 interface Worker {
   readonly agent: Agent;
@@ -49,7 +49,7 @@ async function step({ stage }: Workshop, worker: Worker, market: Market): Promis
 }
 
 export async function moneyMoves(workshop: Workshop): Promise<Workload> {
-  const { stage, isOver } = workshop;
+  const { stage } = workshop;
   const agents = await newAgents(stage, 'Mover', AGENTS);
   const markets = await someMarkets(stage, agents[0] as Agent, MARKETS);
   const workers: Worker[] = [];
@@ -60,24 +60,11 @@ export async function moneyMoves(workshop: Workshop): Promise<Workload> {
       workers.push({ agent, clients, random: workshop.random(name), placed: [], unknown: new Set() });
     }
     const worker = workers.at(-1) as Worker;
-    await worker.clients[0].changeSettings({
-      maxTradesPerDay: 5_000,
-      maxTradeAmount: 1_000_000_000n,
-      dailyTradeAmountLimit: 1_000_000_000_000n,
-    });
+    await worker.clients[0].changeSettings(WIDE_CAPS);
   }
   return {
     agents,
-    run: async () => {
-      await Promise.all(
-        workers.map(async (worker) => {
-          while (!isOver()) {
-            await step(workshop, worker, worker.random.pick(markets));
-            await rest(worker.random, LONGEST_PAUSE_MS, worker.clients);
-          }
-        }),
-      );
-    },
+    run: () => workOn(workshop, workers, (worker) => step(workshop, worker, worker.random.pick(markets))),
     settle: async () => {
       await Promise.all(
         workers.map(async ({ clients, random, unknown }) => {

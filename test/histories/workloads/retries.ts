@@ -12,12 +12,12 @@ import {
   isOpen,
   newAgents,
   pause,
-  rest,
   restingOrder,
   someMarkets,
   untilProof,
   type Workload,
   type Workshop,
+  workOn,
 } from './workload.ts';
 
 const AGENTS = 3;
@@ -149,7 +149,7 @@ async function step(workshop: Workshop, worker: Worker): Promise<void> {
 }
 
 export async function retries(workshop: Workshop): Promise<Workload> {
-  const { stage, isOver } = workshop;
+  const { stage } = workshop;
   const agents = await newAgents(stage, 'Repeater', AGENTS);
   const [market] = (await someMarkets(stage, agents[0] as Agent, 1)) as readonly [Market];
   const workers: Worker[] = [];
@@ -166,16 +166,7 @@ export async function retries(workshop: Workshop): Promise<Workload> {
   }
   return {
     agents,
-    run: async () => {
-      await Promise.all(
-        workers.map(async (worker) => {
-          while (!isOver()) {
-            await step(workshop, worker);
-            await rest(worker.random, LONGEST_PAUSE_MS, worker.clients);
-          }
-        }),
-      );
-    },
+    run: () => workOn(workshop, workers, (worker) => step(workshop, worker)),
     settle: async () => {
       await Promise.all(workers.flatMap(({ again }) => again.map(untilProof)));
     },

@@ -7,10 +7,18 @@ import type { Agent, AgentClient, Order } from '../agents.ts';
 import type { Outcome, SetOperation } from '../history.ts';
 import type { OwnersCommand, Place } from '../place.ts';
 import type { Random } from '../random.ts';
-import { clientsOf, isOpen, newAgents, rest, untilProof, type Workload, type Workshop } from './workload.ts';
+import {
+  clientsOf,
+  isOpen,
+  newAgents,
+  untilProof,
+  WIDE_CAPS,
+  type Workload,
+  type Workshop,
+  workOn,
+} from './workload.ts';
 
 const AGENTS = 3;
-const LONGEST_PAUSE_MS = 300;
 /** A market that ends sooner has ended before the agents begin. */
 const LASTS_AT_LEAST_MS = 2_500;
 const ENDING_MARKETS = 2;
@@ -143,7 +151,7 @@ export const SET_ACTS = {
     const market = random.pick([...markets.ending, ...markets.ofEvent]);
     const amount = sharesOf(random);
     const done = await change(by, 'split', market, amount);
-    // At a live venue a trade may fail once its market is resolved: then nobody can take it back.
+    // At a live venue a trade may fail once its market is resolved: then it cannot be taken back.
     const mayFailLate = place.setUp === 'live' && markets.ending.includes(market);
     if (done === 'refused' || mayFailLate) return;
     for (let sales = random.between(0, 2); sales > 0; sales -= 1) await sellHalf(by, market, amount);
@@ -207,7 +215,7 @@ interface Worker extends Asking {
 const DRAWN = ['split', 'split', 'merge', 'convert', 'redeem'] as const;
 
 export async function sets(workshop: Workshop): Promise<Workload> {
-  const { stage, isOver } = workshop;
+  const { stage } = workshop;
   const agents = await newAgents(stage, 'Maker', AGENTS);
   const markets = await setMarkets(stage, agents[0] as Agent);
   const workers: Worker[] = [];
@@ -215,25 +223,14 @@ export async function sets(workshop: Workshop): Promise<Workload> {
     const name = `maker ${nth + 1}`;
     const clients = await clientsOf(workshop, agent, name);
     await clients[0].changeSettings({
-      maxTradesPerDay: 5_000,
-      maxTradeAmount: 1_000_000_000n,
-      dailyTradeAmountLimit: 1_000_000_000_000n,
+      ...WIDE_CAPS,
       ...(nth === 0 ? { maxPositionValue: MAX_POSITION_VALUE } : {}),
     });
     workers.push(workerOf(stage, { agent, name, clients, markets, random: workshop.random(name) }));
   }
   return {
     agents,
-    run: async () => {
-      await Promise.all(
-        workers.map(async (worker) => {
-          while (!isOver()) {
-            await SET_ACTS[worker.random.pick(DRAWN)](worker);
-            await rest(worker.random, LONGEST_PAUSE_MS, worker.clients);
-          }
-        }),
-      );
-    },
+    run: () => workOn(workshop, workers, (worker) => SET_ACTS[worker.random.pick(DRAWN)](worker)),
     settle: async () => {
       await Promise.all(workers.flatMap(({ again }) => again.map(untilProof)));
       await Promise.all(workers.map(settleSets));

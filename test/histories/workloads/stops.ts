@@ -12,11 +12,12 @@ import {
   isOpen,
   newAgents,
   pause,
-  rest,
   someMarkets,
   untilProof,
+  WIDE_CAPS,
   type Workload,
   type Workshop,
+  workOn,
 } from './workload.ts';
 
 const AGENTS = 3;
@@ -216,7 +217,7 @@ async function step({ stage }: Workshop, worker: Worker, market: Market): Promis
 }
 
 export async function stops(workshop: Workshop): Promise<Workload> {
-  const { stage, isOver } = workshop;
+  const { stage } = workshop;
   const agents = await newAgents(stage, 'Guard', AGENTS);
   const [market] = (await someMarkets(stage, agents[0] as Agent, 1)) as readonly [Market];
   const workers: Worker[] = [];
@@ -224,25 +225,12 @@ export async function stops(workshop: Workshop): Promise<Workload> {
     const name = `guard ${nth + 1}`;
     const clients = await clientsOf(workshop, agent, name);
     const [first] = clients;
-    await first.changeSettings({
-      maxTradesPerDay: 5_000,
-      maxTradeAmount: 1_000_000_000n,
-      dailyTradeAmountLimit: 1_000_000_000_000n,
-    });
+    await first.changeSettings(WIDE_CAPS);
     workers.push({ agent, clients, random: workshop.random(name), left: [], again: [], groups: 0 });
   }
   return {
     agents,
-    run: async () => {
-      await Promise.all(
-        workers.map(async (worker) => {
-          while (!isOver()) {
-            await step(workshop, worker, market);
-            await rest(worker.random, LONGEST_PAUSE_MS, worker.clients);
-          }
-        }),
-      );
-    },
+    run: () => workOn(workshop, workers, (worker) => step(workshop, worker, market)),
     settle: async () => {
       await Promise.all(workers.flatMap(({ again }) => again.map(untilProof)));
     },

@@ -10,15 +10,14 @@ import {
   clientsOf,
   isOpen,
   newAgents,
-  rest,
   someMarkets,
   untilProof,
   type Workload,
   type Workshop,
+  workOn,
 } from './workload.ts';
 
 const AGENTS = 3;
-const LONGEST_PAUSE_MS = 250;
 const ATTEMPTS = 4;
 const CAPS = { maxTradesPerDay: 30, dailyTradeAmountLimit: 150_000_000n, maxTradeAmount: 20_000_000n };
 
@@ -63,7 +62,7 @@ async function step({ stage }: Workshop, worker: Worker, market: Market): Promis
 }
 
 export async function unknownOutcomes(workshop: Workshop): Promise<Workload> {
-  const { stage, isOver } = workshop;
+  const { stage } = workshop;
   const agents = await newAgents(stage, 'Doubter', AGENTS);
   const markets = await someMarkets(stage, agents[0] as Agent, 2);
   const workers: Worker[] = [];
@@ -78,16 +77,7 @@ export async function unknownOutcomes(workshop: Workshop): Promise<Workload> {
   }
   return {
     agents,
-    run: async () => {
-      await Promise.all(
-        workers.map(async (worker) => {
-          while (!isOver()) {
-            await step(workshop, worker, worker.random.pick(markets));
-            await rest(worker.random, LONGEST_PAUSE_MS, worker.clients);
-          }
-        }),
-      );
-    },
+    run: () => workOn(workshop, workers, (worker) => step(workshop, worker, worker.random.pick(markets))),
     settle: async () => {
       await Promise.all(
         workers.map(async ({ clients, random, unknown }) => {

@@ -16,6 +16,7 @@ import {
   restingOrder,
   someMarkets,
   untilProof,
+  WIDE_CAPS,
   type Workload,
   type Workshop,
 } from './workload.ts';
@@ -247,9 +248,6 @@ interface Worker {
   readonly again: (() => Promise<Outcome>)[];
 }
 
-const MINIMUM = { maxTradesPerDay: 5_000, maxTradeAmount: 1_000_000_000n } as const;
-const CAPS = { ...MINIMUM, dailyTradeAmountLimit: 1_000_000_000_000n } as const;
-
 export async function watched({ stage, recorder, random, isOver }: Workshop): Promise<Workload> {
   const { agent: owned, owner } = await ownedAgent(stage, recorder, 'Owned 1');
   const others = await newAgents(stage, 'Watched', 3);
@@ -268,7 +266,7 @@ export async function watched({ stage, recorder, random, isOver }: Workshop): Pr
       ...{ place: stage, agent, market, random: random(name), ask },
       later: (work) => void again.push(() => ask(again.length, work)),
     };
-    await untilProof(() => ask(0, (client) => client.changeSettings(CAPS)));
+    await untilProof(() => ask(0, (client) => client.changeSettings(WIDE_CAPS)));
     return { scene, again };
   };
   const workers = {

@@ -17,7 +17,7 @@ export interface Workshop {
 
 export interface Workload {
   readonly agents: readonly Agent[];
-  /** Those of them to whom nobody listens: a briefing is a request. */
+  /** Those of them that have no listener: a briefing is a request. */
   readonly unheard?: readonly Agent[];
   /** Resolves when it has made its last step. */
   run(): Promise<void>;
@@ -87,13 +87,42 @@ export async function restingOrder(
 export const pause = (random: Random, most: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, random.between(0, most)));
 
+/** Caps that no run reaches. */
+export const WIDE_CAPS = {
+  maxTradesPerDay: 5_000,
+  maxTradeAmount: 1_000_000_000n,
+  dailyTradeAmountLimit: 1_000_000_000_000n,
+} as const;
+
+const LONGEST_PAUSE_MS = 300;
 const AFTER_SILENCE_MS = 400;
 
+interface Acting {
+  readonly random: Random;
+  readonly clients: readonly AgentClient[];
+}
+
 /** Between two steps; longer where no answer came, as agents do: a replica that is down would else be asked a thousand times. */
-export const rest = async (random: Random, most: number, clients: readonly AgentClient[]): Promise<void> => {
+async function rest({ random, clients }: Acting): Promise<void> {
   if (clients.some(({ isSilent }) => isSilent)) await pause(random, 2 * AFTER_SILENCE_MS);
-  await pause(random, most);
-};
+  await pause(random, LONGEST_PAUSE_MS);
+}
+
+/** Every worker acts and rests, until the run is over. */
+export async function workOn<W extends Acting>(
+  { isOver }: Workshop,
+  workers: readonly W[],
+  act: (worker: W) => Promise<void>,
+): Promise<void> {
+  await Promise.all(
+    workers.map(async (worker) => {
+      while (!isOver()) {
+        await act(worker);
+        await rest(worker);
+      }
+    }),
+  );
+}
 
 /** There is no proof yet, or another call with the same name is under way. */
 export const isOpen = (outcome: Outcome): boolean =>

@@ -46,7 +46,7 @@ import { checkConservation } from './conservation.ts';
 import { AVAILABLE, HELD } from './ledger.ts';
 import { type Market, type MarketStatus, NO_SUPPLY, VOLUME, YES_SUPPLY, yesPrice } from './market.ts';
 import { COST, FEES, FILLED, NONE, OWNERS_NEXT, REMAINING, SIZE, VALUE } from './orders.ts';
-import { admit, executePlan, Refusal } from './placing.ts';
+import { admit, executePlan, Rejection } from './placing.ts';
 import { emptyBook, finish, isBehind, isDead, rest, settleAccount, shrink, sweep } from './resting.ts';
 import { convert, redeem, reverse, splitOrMerge } from './sets.ts';
 import { decodeState, encodeState } from './snapshot.ts';
@@ -287,7 +287,7 @@ function list(state: EngineState, market: Market | undefined): EngineEvent {
 function place(state: EngineState, order: NewOrder, events: EngineEvent[]): void {
   const { orderId, account, conditionId } = order;
   const taking = admit(state, order, events);
-  if (taking instanceof Refusal) {
+  if (taking instanceof Rejection) {
     events.push(rejected(order, taking));
     return;
   }
@@ -315,7 +315,7 @@ function place(state: EngineState, order: NewOrder, events: EngineEvent[]): void
   rest(state, resting);
 }
 
-function rejected(order: NewOrder, { reason, needed, available }: Refusal): EngineEvent {
+function rejected(order: NewOrder, { reason, needed, available }: Rejection): EngineEvent {
   const { orderId, account, conditionId } = order;
   return {
     kind: 'order_rejected',

@@ -49,7 +49,7 @@ import type { EngineState, Plan, Step } from './state.ts';
 const MIN_TAKING_BUY_MICRO = MICRO;
 const MIN_TAKING_BUY = Number(MIN_TAKING_BUY_MICRO);
 
-export class Refusal {
+export class Rejection {
   readonly reason: RejectReason;
   readonly needed: Micro | undefined;
   readonly available: Micro | undefined;
@@ -62,37 +62,37 @@ export class Refusal {
 }
 
 /** An accepted order has its plan in `state.plan`. `events` receives the ends of orders that were due before it. */
-export function admit(state: EngineState, order: NewOrder, events: EngineEvent[]): Taking | Refusal {
-  if (isOpen(state, order.orderId, events)) return new Refusal('duplicate_order');
+export function admit(state: EngineState, order: NewOrder, events: EngineEvent[]): Taking | Rejection {
+  if (isOpen(state, order.orderId, events)) return new Rejection('duplicate_order');
   const market = state.markets.get(order.conditionId);
-  if (market === undefined) return new Refusal('market_not_found');
+  if (market === undefined) return new Rejection('market_not_found');
   const size = clampedUnits(order.size);
   const malformed = faultOfTerms(order, { market, size, now: state.now });
-  if (malformed !== undefined) return new Refusal(malformed);
+  if (malformed !== undefined) return new Rejection(malformed);
   if (isBehind(state)) clearTheWay(state, order, market, events);
-  if (order.postOnly && wouldCross(order, market)) return new Refusal('post_only_would_cross');
+  if (order.postOnly && wouldCross(order, market)) return new Rejection('post_only_would_cross');
 
   const isBuy = order.side === 'BUY';
   const budget = isBuy ? clampedBudget(order, size) : NOTHING;
   const small = isBuy && budget < MIN_TAKING_BUY;
   // Before planning, which requires a positive budget.
-  if (small && isImmediate(order)) return new Refusal('amount_below_minimum');
+  if (small && isImmediate(order)) return new Rejection('amount_below_minimum');
   const owner = state.ledger.find(order.account);
   const position = isBuy || owner === NONE ? NONE : state.ledger.position(owner, market.row);
   const taking: Taking = { order, market, owner, position, size, budget };
   const plan = planOrder(state, taking);
-  if (small && plan.crosses) return new Refusal('amount_below_minimum');
+  if (small && plan.crosses) return new Rejection('amount_below_minimum');
 
   const isHuge = spendsBudget(order) ? isAbove(order.spend!, budget) : isAbove(order.size, size);
   if (isHuge || !isCovered(state, taking)) {
     const needed = isBuy ? budgetOf(order) + microOf(plan.fees) : order.size;
     const available = availableTo(state, taking);
-    if (available < needed) return new Refusal('insufficient_balance', needed, available);
-    if (isHuge) return new Refusal('size_above_maximum');
+    if (available < needed) return new Rejection('insufficient_balance', needed, available);
+    if (isHuge) return new Rejection('size_above_maximum');
   }
 
-  if (order.timeInForce === 'FAK' && plan.filled === 0) return new Refusal('fak_no_match');
-  if (order.timeInForce === 'FOK' && !plan.complete) return new Refusal('fok_not_filled');
+  if (order.timeInForce === 'FAK' && plan.filled === 0) return new Rejection('fak_no_match');
+  if (order.timeInForce === 'FOK' && !plan.complete) return new Rejection('fok_not_filled');
   return taking;
 }
 

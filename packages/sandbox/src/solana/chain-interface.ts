@@ -37,7 +37,7 @@ export interface Statement {
 }
 
 /** A node's refusal before it accepts a transaction, in JSON-RPC's terms. Proof that this attempt did not land. */
-export interface Refusal {
+export interface NodeRefusal {
   readonly kind: 'refused';
   /** −32002 preflight, −32003 signature, −32602 not a transaction. */
   readonly code: number;
@@ -51,7 +51,7 @@ interface PreflightFailure {
   readonly unitsConsumed: bigint;
 }
 
-export type SendOutcome = { readonly kind: 'executed'; readonly executed: Executed } | Refusal;
+export type SendOutcome = { readonly kind: 'executed'; readonly executed: Executed } | NodeRefusal;
 
 export interface SendOptions {
   /** Added to the commit of this transaction. A failing statement fails the whole commit. */
@@ -122,7 +122,7 @@ export interface LoadedAddresses {
   readonly readonly: readonly string[];
 }
 
-export type SimulationOutcome = Simulated | Refusal;
+export type SimulationOutcome = Simulated | NodeRefusal;
 
 export interface SignatureStatus {
   readonly slot: number;

@@ -9,7 +9,7 @@ import {
   SOLANA_PROGRAMS,
   type SolanaTransaction,
 } from '@bellwether/protocol';
-import type { ChainAccount, LandedMeta, LoadedAddresses, Refusal } from './chain-interface.ts';
+import type { ChainAccount, LandedMeta, LoadedAddresses, NodeRefusal } from './chain-interface.ts';
 import type { Machine, Run } from './machine.ts';
 import { INVALID_PARAMS, PREFLIGHT_FAILED, SIGNATURE_FAILED } from './rpc/requests.ts';
 import { errorSentence } from './transaction-errors.ts';
@@ -29,7 +29,7 @@ type Accounts = ReadonlyMap<string, ChainAccount | null>;
 export function executeOnce(
   machine: Machine,
   { tx, wire, lands }: { readonly tx: SolanaTransaction; readonly wire: Uint8Array; readonly lands: boolean },
-): Effect | Refusal {
+): Effect | NodeRefusal {
   const loadedAddresses = machine.loadedAddresses(tx);
   const addresses = addressesOf(tx, loadedAddresses);
   const before = read(machine, addresses);
@@ -68,7 +68,7 @@ interface Executed {
 }
 
 /** In a node's order. */
-function refusalOf({ tx, run, before, after, lands }: Executed): Refusal | null {
+function refusalOf({ tx, run, before, after, lands }: Executed): NodeRefusal | null {
   const fault = faultOf(tx, { run, after }, (address) => before.get(address) ?? null);
   if (fault !== null || run.err === null) return fault;
   const payer = tx.accountKeys[0]!;
@@ -82,7 +82,7 @@ export function faultOf(
   tx: SolanaTransaction,
   { run, after }: { readonly run: Run; readonly after: Accounts },
   before: (address: string) => ChainAccount | null,
-): Refusal | null {
+): NodeRefusal | null {
   const grown = run.err === null ? oversized(tx, after, before) : null;
   if (grown !== null) return refusal(INVALID_PARAMS, grown);
   return run.err === 'SignatureFailure'
@@ -215,7 +215,7 @@ export function feeOf(tx: Instructions): bigint {
 
 // A node's answers when it refuses a transaction.
 
-export function readOrRefuse(wire: Uint8Array): SolanaTransaction | Refusal {
+export function readOrRefuse(wire: Uint8Array): SolanaTransaction | NodeRefusal {
   try {
     return readTransaction(wire);
   } catch (error) {
@@ -224,9 +224,9 @@ export function readOrRefuse(wire: Uint8Array): SolanaTransaction | Refusal {
   }
 }
 
-export const refusal = (code: number, message: string): Refusal => ({ kind: 'refused', code, message });
+export const refusal = (code: number, message: string): NodeRefusal => ({ kind: 'refused', code, message });
 
-export const preflightFailed = (err: unknown, run?: Run): Refusal => ({
+export const preflightFailed = (err: unknown, run?: Run): NodeRefusal => ({
   kind: 'refused',
   code: PREFLIGHT_FAILED,
   message: `Transaction simulation failed: ${errorSentence(err)}`,

@@ -10,14 +10,6 @@ import type { Job } from '../platform/scheduler.ts';
 import type { Secrets } from '../platform/secrets.ts';
 import type { AgentRow, AgentStore, KeyRow } from './store.ts';
 
-export interface RegisterNeeds {
-  readonly clock: Clock;
-  readonly secrets: Secrets;
-  readonly agents: AgentStore;
-  readonly publicUrl: string;
-  readonly simulationBalance: Micro;
-}
-
 export interface AgentNeeds {
   readonly clock: Clock;
   readonly secrets: Secrets;
@@ -77,7 +69,7 @@ export const agentRecord = (row: AgentRow, now: number): AgentRecord => ({
 });
 
 export async function register(
-  needs: RegisterNeeds,
+  needs: AgentNeeds & { readonly publicUrl: string; readonly simulationBalance: Micro },
   request: { name: string; description?: string },
 ): Promise<RegisterResponse> {
   const agentId = needs.secrets.newId();
@@ -173,17 +165,17 @@ export async function revokeApiKey(
   return keyRecord(outcome, asking === id ? needs.clock.now() : 0);
 }
 
-export interface AgentJobsNeeds {
-  readonly authenticator: Pick<Authenticator, 'drainCalls'>;
-  readonly agents: { touch(calls: ReturnType<Authenticator['drainCalls']>): Promise<void> };
-}
-
 /** Writes when each agent called last: from memory, because a write for each request would cost a trip. */
-export async function touchAgents({ authenticator, agents }: AgentJobsNeeds): Promise<void> {
+export async function touchAgents({
+  authenticator,
+  agents,
+}: Pick<AgentNeeds, 'agents'> & {
+  readonly authenticator: Pick<Authenticator, 'drainCalls'>;
+}): Promise<void> {
   const calls = authenticator.drainCalls();
   if (calls.size > 0) await agents.touch(calls);
 }
 
-export const agentJobs = (needs: AgentJobsNeeds): readonly Job[] => [
+export const agentJobs = (needs: Parameters<typeof touchAgents>[0]): readonly Job[] => [
   { name: 'touch', everyMs: 5_000, run: () => touchAgents(needs) },
 ];

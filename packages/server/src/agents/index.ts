@@ -1,5 +1,6 @@
 /** Agents: registration, API keys, settings. */
 export {
+  type AgentNeeds,
   agentByClaimCode,
   agentJobs,
   agentRecord,
@@ -17,7 +18,6 @@ export {
   parseSettings,
   readSettings,
   resetSettings,
-  type SettingsNeeds,
   settingsRecord,
   suspendedExits,
   updateSettings,

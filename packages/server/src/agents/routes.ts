@@ -13,9 +13,11 @@ import type { Bind } from '../platform/http/routes.ts';
 import * as agents from './agents.ts';
 import * as settings from './settings.ts';
 
-type Needs = agents.RegisterNeeds & agents.AgentNeeds & settings.SettingsNeeds;
-
-export function bindAgents(bind: Bind, needs: Needs, announce: Revocations['announce']): void {
+export function bindAgents(
+  bind: Bind,
+  needs: Parameters<typeof agents.register>[0],
+  announce: Revocations['announce'],
+): void {
   bind(registerAgent, ({ body }) => agents.register(needs, body));
 
   bind(createApiKey, ({ caller, body }) => agents.createApiKey(needs, caller, body.keyName));

@@ -11,15 +11,9 @@ import {
 import { microToNumber, parseMicro } from '@bellwether/contract/decimals';
 import type { Caller } from '../domain/records.ts';
 import { DEFAULT_SAFEGUARDS, lockedDenials } from '../domain/safeguards.ts';
-import type { Clock } from '../platform/clock.ts';
 import { Refusal } from '../platform/refusal.ts';
+import type { AgentNeeds } from './agents.ts';
 import type { SettingsChange, SettingsRow } from './settings-columns.ts';
-import type { AgentStore } from './store.ts';
-
-export interface SettingsNeeds {
-  readonly clock: Clock;
-  readonly agents: AgentStore;
-}
 
 type Figure = number | bigint | null;
 
@@ -52,7 +46,7 @@ export function settingsRecord(row: SettingsRow): Settings {
   };
 }
 
-export const readSettings = async (needs: SettingsNeeds, caller: Caller): Promise<Settings> =>
+export const readSettings = async (needs: AgentNeeds, caller: Caller): Promise<Settings> =>
   settingsRecord(await needs.agents.settings(caller.agentId));
 
 /** The figures of an update as the domain counts them; the schema has refused those that are finer. */
@@ -67,7 +61,7 @@ export function parseSettings(update: SettingsUpdate): Omit<SettingsChange, 'loc
 
 /** What a pause has left suspended, and how it is resumed; no field where nothing is. */
 export async function suspendedExits(
-  { agents }: Pick<SettingsNeeds, 'agents'>,
+  { agents }: Pick<AgentNeeds, 'agents'>,
   agentId: string,
 ): Promise<Pick<ChangedSettings, 'suspendedExits'>> {
   const { count, claimed } = await agents.suspendedExits(agentId);
@@ -86,7 +80,7 @@ export async function suspendedExits(
 
 /** @throws Refusal locked_by_owner */
 async function change(
-  needs: SettingsNeeds,
+  needs: AgentNeeds,
   caller: Caller,
   asked: Omit<SettingsChange, 'locks'>,
 ): Promise<ChangedSettings> {
@@ -104,7 +98,7 @@ async function change(
  * @throws Refusal locked_by_owner
  */
 export const updateSettings = (
-  needs: SettingsNeeds,
+  needs: AgentNeeds,
   caller: Caller,
   update: SettingsUpdate,
 ): Promise<ChangedSettings> => change(needs, caller, parseSettings(update));
@@ -120,7 +114,7 @@ function resetCap(name: CapName, { locks }: SettingsRow): Figure {
  * Safeguards back to their defaults, as far as the owner lets the agent go.
  * @throws Refusal locked_by_owner when the owner lowered a ceiling in the same moment
  */
-export async function resetSettings(needs: SettingsNeeds, caller: Caller): Promise<SettingsReset> {
+export async function resetSettings(needs: AgentNeeds, caller: Caller): Promise<SettingsReset> {
   const current = await needs.agents.settings(caller.agentId);
   const settings = await change(needs, caller, {
     ...Object.fromEntries(CAP_NAMES.map((name) => [name, resetCap(name, current)])),

@@ -16,21 +16,18 @@ import { TITLE_CHARS } from '../markets/index.ts';
 import {
   askForPasskey,
   type Challenge,
-  type OwnedAgentNeeds,
+  type OwnerNeeds,
   ownedAgent,
   type PasskeyOptions,
-  type PasskeyWordNeeds,
   pause,
   requirePasskey,
 } from '../owners/index.ts';
-import type { Clock } from '../platform/clock.ts';
 import { cursorOf, type Page, type PageQuery, PLACES, pageOf, windowOf } from '../platform/http/page.ts';
 import { refusal } from '../platform/refusal.ts';
 import type { ApprovalRow, ApprovalScope, ApprovalStore, ApprovalTerms, Decision } from './store.ts';
 
-export interface ReadApprovalsNeeds {
-  readonly clock: Clock;
-  readonly approvals: Pick<ApprovalStore, 'byId' | 'list'>;
+export interface ApprovalNeeds extends OwnerNeeds {
+  readonly approvals: ApprovalStore;
   /** Transaction of a quote that waited for an approval, in base64; `null`: it has none, or none that can still be signed. */
   readonly transactionToSign: (agentId: string, quoteId: string) => Promise<string | null>;
 }
@@ -41,7 +38,7 @@ interface ListQuery extends PageQuery {
 }
 
 async function pageWithin(
-  { approvals, clock }: Pick<ReadApprovalsNeeds, 'approvals' | 'clock'>,
+  { approvals, clock }: Pick<ApprovalNeeds, 'approvals' | 'clock'>,
   scope: ApprovalScope,
   query: ListQuery,
 ): Promise<Page<Approval>> {
@@ -59,14 +56,14 @@ const cursorOfApproval = ({ askedAt, approvalId }: ApprovalRow): string =>
   cursorOf({ at: askedAt, id: approvalId });
 
 export const listApprovals = (
-  needs: ReadApprovalsNeeds,
+  needs: ApprovalNeeds,
   { agentId }: Pick<Caller, 'agentId'>,
   query: Omit<ListQuery, 'agentId'>,
 ): Promise<Page<Approval>> => pageWithin(needs, { agentId }, query);
 
 /** @throws Refusal approval_not_found, for those of other agents, too */
 export async function getApproval(
-  needs: ReadApprovalsNeeds,
+  needs: ApprovalNeeds,
   { agentId }: Pick<Caller, 'agentId'>,
   approvalId: string,
 ): Promise<AgentApproval> {
@@ -80,7 +77,7 @@ export async function getApproval(
 
 /** @throws Refusal agent_not_found */
 export async function listOwnerApprovals(
-  needs: ReadApprovalsNeeds & OwnedAgentNeeds,
+  needs: ApprovalNeeds,
   owner: Owner,
   query: ListQuery,
 ): Promise<Page<Approval>> {
@@ -89,27 +86,19 @@ export async function listOwnerApprovals(
 }
 
 export const getOwnerApproval = async (
-  needs: OwnersRowNeeds,
+  needs: ApprovalNeeds,
   owner: Owner,
   approvalId: string,
 ): Promise<Approval> => approvalRecord(await ownersRow(needs, owner, approvalId));
 
-type OwnersRowNeeds = Pick<ReadApprovalsNeeds, 'clock'> & {
-  readonly approvals: Pick<ApprovalStore, 'byId'>;
-};
-
 async function ownersRow(
-  { approvals, clock }: OwnersRowNeeds,
+  { approvals, clock }: ApprovalNeeds,
   { userId }: Owner,
   approvalId: string,
 ): Promise<ApprovalRow> {
   const row = await approvals.byId(approvalId, { userId }, clock.now());
   if (row === null) throw refusal('approval_not_found');
   return row;
-}
-
-export interface DecideNeeds extends PasskeyWordNeeds {
-  readonly approvals: Pick<ApprovalStore, 'byId' | 'decide'>;
 }
 
 /** The challenge answers for nothing else: not for a sign-in, another approval, or another owner. */
@@ -128,7 +117,7 @@ function requireWaiting(row: ApprovalRow): void {
 
 /** Gives the challenge that a passkey has to sign to approve. */
 export async function beginApproval(
-  needs: DecideNeeds,
+  needs: ApprovalNeeds,
   owner: Owner,
   approvalId: string,
 ): Promise<PasskeyOptions> {
@@ -138,7 +127,7 @@ export async function beginApproval(
 }
 
 export async function approve(
-  needs: DecideNeeds,
+  needs: ApprovalNeeds,
   owner: Owner,
   approvalId: string,
   { response }: PasskeySignIn,
@@ -151,7 +140,7 @@ export async function approve(
 }
 
 export async function decline(
-  needs: DecideNeeds,
+  needs: ApprovalNeeds,
   owner: Owner,
   approvalId: string,
   reason: string | null | undefined,
@@ -161,13 +150,9 @@ export async function decline(
   return decide(needs, owner, { approvalId, verdict: 'declined', reason: words === '' ? null : words });
 }
 
-export interface DeclineAllNeeds extends OwnedAgentNeeds {
-  readonly approvals: Pick<ApprovalStore, 'declineWaiting'>;
-}
-
 /** Declines everything of an agent that waits, after it was paused, so that nothing new is asked meanwhile. */
 export async function declineAll(
-  needs: DeclineAllNeeds,
+  needs: ApprovalNeeds,
   owner: Owner,
   agentId: string,
   reason: string | null | undefined,
@@ -183,7 +168,7 @@ export async function declineAll(
 
 /** Twice the same is once. @throws Refusal approval_gone */
 async function decide(
-  needs: DecideNeeds,
+  needs: ApprovalNeeds,
   owner: Owner,
   { approvalId, verdict, reason }: Pick<Decision, 'approvalId' | 'verdict' | 'reason'>,
 ): Promise<Approval> {

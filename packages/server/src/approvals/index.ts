@@ -9,7 +9,6 @@ export {
   declined,
   findApproval,
   type GivenApproval,
-  type LookForApprovalNeeds,
   NO_OWNER_FIX,
   type ObtainApprovalNeeds,
   obtainApproval,

@@ -18,12 +18,8 @@ import { Refusal } from '../platform/refusal.ts';
 import type { Secrets } from '../platform/secrets.ts';
 import type { ApprovalRow, ApprovalStore, ApprovalTerms } from './store.ts';
 
-export interface LookForApprovalNeeds {
+export interface ObtainApprovalNeeds {
   readonly clock: Clock;
-  readonly approvals: Pick<ApprovalStore, 'ofOrder'>;
-}
-
-export interface ObtainApprovalNeeds extends LookForApprovalNeeds {
   readonly approvals: Pick<ApprovalStore, 'ofOrder' | 'ask'>;
   readonly secrets: Pick<Secrets, 'newId'>;
 }
@@ -126,7 +122,7 @@ interface BoundOrder {
 
 /** The latest of this order with these terms; else the one that declined it with any terms. */
 export const approvalOf = (
-  { approvals, clock }: LookForApprovalNeeds,
+  { approvals, clock }: ObtainApprovalNeeds,
   { caller, orderId, binds }: BoundOrder,
 ): Promise<ApprovalRow | null> => approvals.ofOrder({ agentId: caller.agentId, orderId, binds }, clock.now());
 
@@ -195,7 +191,7 @@ export async function obtainApproval(
 
 /** The same without asking: for who only checks an order. */
 export async function findApproval(
-  needs: LookForApprovalNeeds,
+  needs: ObtainApprovalNeeds,
   order: BoundOrder,
   needed: ApprovalNeeded,
 ): Promise<GivenApproval> {

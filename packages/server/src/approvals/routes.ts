@@ -10,10 +10,7 @@ import { sendPage } from '../platform/http/page.ts';
 import { type Bind, bindUseCases } from '../platform/http/routes.ts';
 import * as approvals from './decide.ts';
 
-export function bindApprovals(
-  bind: Bind,
-  needs: approvals.ReadApprovalsNeeds & approvals.DecideNeeds & approvals.DeclineAllNeeds,
-): void {
+export function bindApprovals(bind: Bind, needs: approvals.ApprovalNeeds): void {
   bindUseCases(bind, {
     listApprovals: ({ caller, query }) => approvals.listApprovals(needs, caller, query),
     getApproval: ({ caller, params }) => approvals.getApproval(needs, caller, params.approvalId),

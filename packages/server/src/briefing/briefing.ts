@@ -25,31 +25,20 @@ import {
 } from '../domain/risk-alerts.ts';
 import { tradesLeft } from '../domain/safeguards.ts';
 import { within } from '../domain/unavailable.ts';
-import { type ExitRow, type ExitStore, exitRecords } from '../exits/index.ts';
-import type { ShownMarkets } from '../markets/index.ts';
+import { type ExitRow, exitRecords } from '../exits/index.ts';
 import { orderRecord } from '../orders/index.ts';
-import { type Clock, parseTime } from '../platform/clock.ts';
+import { parseTime } from '../platform/clock.ts';
 import { refusal } from '../platform/refusal.ts';
-import type { RecommendedSkills } from '../skills/index.ts';
 import { faucetVenue, type HasVenues, redeemsBy, type Scope, scopeOf, tradingOf } from '../venues/asking.ts';
-import type { Listing, Venue, Venues } from '../venues/venue.ts';
+import type { Listing, Venue } from '../venues/venue.ts';
 import {
-  type AgentStateNeeds,
   agentState,
   BRIEFING_PATIENCE_MS,
+  type BriefingNeeds,
   quotaResetsAt,
   type VenueState,
 } from './standing.ts';
-import type { AgentFacts, BriefingFacts } from './store.ts';
-
-export interface BriefingNeeds extends AgentStateNeeds {
-  readonly exits: AgentStateNeeds['exits'] & Pick<ExitStore, 'changes'>;
-  readonly clock: Clock;
-  readonly venues: Venues;
-  readonly facts: AgentFacts;
-  readonly recommendedSkills: RecommendedSkills;
-  readonly shownMarkets: ShownMarkets;
-}
+import type { BriefingFacts } from './store.ts';
 
 /** Orders in one answer: without `since` the latest, with it what changed. */
 const LATEST_ORDERS = 20;

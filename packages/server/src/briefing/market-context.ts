@@ -2,6 +2,7 @@
  * Everything to look at before a trade, in one answer: what the wallets hold, and what the trade itself would be judged
  * by, from the same functions in the database; the rest from the venue's memory.
  */
+
 import { CAPS, type MarketContext, outcomeName } from '@bellwether/contract';
 import {
   formatMicro,
@@ -40,33 +41,22 @@ import {
   type TradeFacts,
 } from '../domain/safeguards.ts';
 import { READ_PATIENCE_MS } from '../domain/unavailable.ts';
-import { type ExitStore, exitRecords } from '../exits/index.ts';
+import { exitRecords } from '../exits/index.ts';
 import {
   type Books,
   type Located,
   requireMarket,
   round6,
-  type ShownMarkets,
   slippageRecords,
   sweepsOf,
 } from '../markets/index.ts';
-import type { Clock } from '../platform/clock.ts';
 import { refusal } from '../platform/refusal.ts';
 import { positionRecords, valued } from '../positions/index.ts';
-import type { TradeLedger } from '../trading/index.ts';
 import { scopeOf, tradingOf } from '../venues/asking.ts';
-import type { Spendable, Venues } from '../venues/venue.ts';
+import type { Spendable } from '../venues/venue.ts';
+import type { BriefingNeeds } from './standing.ts';
 import { openExits } from './standing.ts';
-import type { AgentFacts, ContextFacts } from './store.ts';
-
-export interface MarketContextNeeds {
-  readonly clock: Clock;
-  readonly ledger: TradeLedger;
-  readonly venues: Venues;
-  readonly facts: AgentFacts;
-  readonly shownMarkets: ShownMarkets;
-  readonly exits: Pick<ExitStore, 'list'>;
-}
+import type { ContextFacts } from './store.ts';
 
 /** Holds nothing, and its key is unknown: only the agent's own caps can be shown. */
 const NO_WALLET = asAddress(`0x${'0'.repeat(40)}`);
@@ -83,7 +73,7 @@ interface ContextQuery {
 
 /** @throws Refusal unknown_venue, market_not_found, wallet_not_found */
 export async function marketContext(
-  needs: MarketContextNeeds,
+  needs: BriefingNeeds,
   caller: Caller,
   id: string,
   query: ContextQuery,
@@ -187,7 +177,7 @@ interface WarningParts {
   readonly asked: readonly Sweep[];
 }
 
-function warningsOf(needs: MarketContextNeeds, parts: WarningParts): Warning[] {
+function warningsOf(needs: BriefingNeeds, parts: WarningParts): Warning[] {
   const { located, books, facts, standing, account, query, asked } = parts;
   const { venue, market } = located;
   const trading = tradingOf(venue);

@@ -1,8 +1,9 @@
 /** Reads of an agent about itself: profile, settings, today's numbers, results, and its wallets at a glance. */
+
 import type { Me, Notice, Portfolio, Position } from '@bellwether/contract';
 import { type Micro, microToNumber } from '@bellwether/contract/decimals';
 import { parseSolanaAddress } from '@bellwether/protocol';
-import { type AgentStore, agentRecord, DAY_MS, settingsRecord } from '../agents/index.ts';
+import { agentRecord, DAY_MS, settingsRecord } from '../agents/index.ts';
 import { type ActingAgent, type Caller, familyOf, type WalletAddress } from '../domain/records.ts';
 import {
   CONCENTRATED_PORTFOLIO_PERCENT,
@@ -11,19 +12,15 @@ import {
 } from '../domain/risk-alerts.ts';
 import { tradesLeft } from '../domain/safeguards.ts';
 import { READ_PATIENCE_MS } from '../domain/unavailable.ts';
-import type { Clock } from '../platform/clock.ts';
 import {
   holdings,
   hoursUntil,
   isResolved,
-  type PositionNeeds,
   type PositionQuery,
-  type PositionStore,
   positionRecords,
   type Valued,
   walletsOf,
 } from '../positions/index.ts';
-import type { OrderStore } from '../trading/index.ts';
 import {
   currentBalance,
   filterOf,
@@ -32,25 +29,15 @@ import {
   scopeOf,
   venueRecord,
 } from '../venues/asking.ts';
-import type { KnownBalance, Venue, Venues } from '../venues/venue.ts';
-import type { WalletStore } from '../wallets/index.ts';
+import type { KnownBalance, Venue } from '../venues/venue.ts';
+import type { BriefingNeeds } from './standing.ts';
 import { withNamed } from './standing.ts';
-
-export interface MeNeeds {
-  readonly clock: Clock;
-  readonly agents: AgentStore;
-  readonly wallets: WalletStore;
-  readonly orders: OrderStore;
-  readonly positions: PositionStore;
-  readonly venues: Venues;
-  readonly simulationBalance: Micro;
-}
 
 /** Balance of the wallets on the default venue. @throws Refusal service_unavailable */
 const accountOf = async ({ venues }: HasVenues, wallets: readonly WalletAddress[]): Promise<Micro> =>
   (await currentBalance(venues.default, wallets)).total;
 
-export async function me(needs: MeNeeds, caller: Caller): Promise<Me> {
+export async function me(needs: BriefingNeeds, caller: Caller): Promise<Me> {
   const now = needs.clock.now();
   const [wallets, { proved }] = await Promise.all([
     needs.wallets.wallets(caller),
@@ -96,10 +83,6 @@ const round6 = (value: number): number => Math.round(value * 1e6) / 1e6;
 
 // Wallets at a glance: balance, exposure, P&L, concentration, and what to look at; of each venue, and of all.
 
-export interface PortfolioNeeds extends PositionNeeds {
-  readonly agents: Pick<AgentStore, 'byId'>;
-}
-
 const LAST_DAY_MS = 24 * 3_600_000;
 const CLOSING_SOON_HOURS = NEAR_RESOLUTION_MS / 3_600_000;
 
@@ -112,7 +95,7 @@ interface Sheet {
 
 /** @throws Refusal unknown_venue, wallet_not_found. A venue that does not answer contributes its last known figures. */
 export async function portfolio(
-  needs: PortfolioNeeds,
+  needs: BriefingNeeds,
   caller: ActingAgent,
   query: PositionQuery,
 ): Promise<Portfolio> {
@@ -161,7 +144,7 @@ export async function portfolio(
 
 /** @param accounts whose collateral counts */
 async function sheetOf(
-  needs: PortfolioNeeds,
+  needs: BriefingNeeds,
   venue: Venue,
   wallets: readonly WalletAddress[],
   accounts: readonly WalletAddress[],

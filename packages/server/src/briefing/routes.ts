@@ -1,21 +1,13 @@
 /** Reads that tell an agent where it stands: itself, its briefing, a market before a trade, prices. */
 import { checkMarket, getBriefing, getMarketContext, getMe, getPricesHistory } from '@bellwether/contract';
-import {
-  createBriefingSender,
-  marketExists,
-  marketNamed,
-  type PriceHistoryNeeds,
-  pricesHistory,
-} from '../markets/index.ts';
+import { createBriefingSender, marketExists, marketNamed, pricesHistory } from '../markets/index.ts';
 import type { Bind } from '../platform/http/routes.ts';
-import { type BriefingNeeds, briefing } from './briefing.ts';
-import { type MarketContextNeeds, marketContext } from './market-context.ts';
-import { type MeNeeds, me } from './portfolio.ts';
+import { briefing } from './briefing.ts';
+import { marketContext } from './market-context.ts';
+import { me } from './portfolio.ts';
+import type { BriefingNeeds } from './standing.ts';
 
-export function bindBriefing(
-  bind: Bind,
-  needs: PriceHistoryNeeds & BriefingNeeds & MarketContextNeeds & MeNeeds,
-): void {
+export function bindBriefing(bind: Bind, needs: BriefingNeeds): void {
   bind(checkMarket, async ({ query }) => ({
     exists: await marketExists(needs, marketNamed(query), query.venue),
   }));

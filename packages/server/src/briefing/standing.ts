@@ -1,22 +1,30 @@
 /** Where an agent stands on every venue, and what is at risk: the same for its heartbeat and for its owner's pages. */
 
 import { type Micro, notional } from '@bellwether/contract/decimals';
-import type { Limits } from '../agents/index.ts';
+import type { AgentStore, Limits } from '../agents/index.ts';
 import { OPEN_EXITS } from '../domain/exits.ts';
 import { knownPrice, type MarketRecord } from '../domain/market.ts';
 import type { ActingAgent, AddressFamily, PositionRow, WalletAddress } from '../domain/records.ts';
 import { type Alert, type HeldInMarket, riskAlerts, type Trading } from '../domain/risk-alerts.ts';
 import { within } from '../domain/unavailable.ts';
 import { type AlertReader, type ExitRow, type ExitStore, exitEnd } from '../exits/index.ts';
-import type { Clock } from '../platform/clock.ts';
+import type { ShownMarkets } from '../markets/index.ts';
+import type { PositionNeeds } from '../positions/index.ts';
+import type { RecommendedSkills } from '../skills/index.ts';
+import type { OrderStore, TradeLedger } from '../trading/index.ts';
 import { redeemsBy, type Scope, tradingOf, venueOf } from '../venues/asking.ts';
-import type { Venue, Venues } from '../venues/venue.ts';
-import type { BriefingFacts, OpenOrders } from './store.ts';
+import type { Venue } from '../venues/venue.ts';
+import type { AgentFacts, BriefingFacts, OpenOrders } from './store.ts';
 
-export interface AgentStateNeeds {
-  readonly clock: Clock;
-  readonly venues: Venues;
-  readonly exits: Pick<ExitStore, 'list' | 'unguarded'>;
+export interface BriefingNeeds extends PositionNeeds {
+  readonly agents: AgentStore;
+  readonly orders: OrderStore;
+  readonly exits: ExitStore;
+  readonly ledger: TradeLedger;
+  readonly facts: AgentFacts;
+  readonly recommendedSkills: RecommendedSkills;
+  readonly shownMarkets: ShownMarkets;
+  readonly simulationBalance: Micro;
 }
 
 export interface AgentState {
@@ -43,7 +51,7 @@ export const openExits = async (
 
 /** @param reader whose alerts: what the agent says that it has seen stays an alert of its owner's */
 export async function agentState(
-  needs: AgentStateNeeds,
+  needs: BriefingNeeds,
   agent: ActingAgent,
   {
     facts,
@@ -84,11 +92,6 @@ const CLOCKS_DIFFER_MS = 1_000;
 /** From this age on the answer marks a balance as old, although the venue was just asked. */
 const BALANCE_OLD_MS = 60_000;
 
-interface StateNeeds {
-  readonly clock: Clock;
-  readonly venues: Venues;
-}
-
 /** An agent's state on one venue. */
 export interface VenueState {
   readonly venue: Venue;
@@ -108,7 +111,7 @@ export interface VenueState {
 }
 
 async function venueState(
-  needs: StateNeeds,
+  needs: BriefingNeeds,
   facts: BriefingFacts,
   venue: Venue,
   scope: Scope,
@@ -136,7 +139,7 @@ async function venueState(
 }
 
 /** A balance that was read before the agent's last fill, landing or return is read again, on whichever replica. */
-const freshMsOf = ({ clock }: StateNeeds, { lastChangeAt }: BriefingFacts): number =>
+const freshMsOf = ({ clock }: Pick<BriefingNeeds, 'clock'>, { lastChangeAt }: BriefingFacts): number =>
   lastChangeAt === null
     ? BALANCE_FRESH_MS
     : Math.min(BALANCE_FRESH_MS, Math.max(0, clock.now() - lastChangeAt - CLOCKS_DIFFER_MS));

@@ -6,12 +6,9 @@
 import type { RiskAlert } from '@bellwether/contract';
 import type { ActingAgent } from '../domain/records.ts';
 import type { Job } from '../platform/scheduler.ts';
-import { type BriefingNeeds, briefing } from './briefing.ts';
+import { briefing } from './briefing.ts';
+import type { BriefingNeeds } from './standing.ts';
 import type { RiskWatches } from './store.ts';
-
-interface WatchRisksNeeds extends BriefingNeeds {
-  readonly riskWatches: RiskWatches;
-}
 
 /** Briefings that are asked for together share their statement. */
 const AGENTS_AT_ONCE = 10;
@@ -20,14 +17,16 @@ const AGENTS_PER_TURN = 1_000;
 /** Name that an alert keeps while it stands: its figures may change. */
 const nameOf = (alert: RiskAlert): string => `${alert.code} ${alert.marketId ?? ''}`;
 
-async function watch(needs: WatchRisksNeeds, agent: ActingAgent): Promise<void> {
+type WatchNeeds = BriefingNeeds & { readonly riskWatches: RiskWatches };
+
+async function watch(needs: WatchNeeds, agent: ActingAgent): Promise<void> {
   const { riskAlerts } = await briefing(needs, agent, { includeMarkets: false });
   const alerts = new Map(riskAlerts.map((alert) => [nameOf(alert), { ...alert }]));
   await needs.riskWatches.raise(agent.agentId, alerts, needs.clock.now());
 }
 
 /** @param everyMs agents that somebody looked at since then wait for a later turn */
-export async function watchRisks(needs: WatchRisksNeeds, everyMs = 0): Promise<void> {
+export async function watchRisks(needs: WatchNeeds, everyMs = 0): Promise<void> {
   const at = needs.clock.now();
   const due = [...(await needs.riskWatches.claim({ at, dueBefore: at - everyMs, limit: AGENTS_PER_TURN }))];
   const work = async () => {
@@ -39,14 +38,13 @@ export async function watchRisks(needs: WatchRisksNeeds, everyMs = 0): Promise<v
 /** Between two looks at an agent; less than three turns, so that the third is not missed by a moment. */
 const AGENT_EVERY_MS = 28_000;
 
-interface BriefingJobsNeeds extends WatchRisksNeeds {
-  /** The agents whose streams were open here since the last call. */
-  readonly takeListeners: () => readonly string[];
-  /** So long a stream may be resumed. */
-  readonly retentionMs: number;
-}
-
-export const briefingJobs = (needs: BriefingJobsNeeds): readonly Job[] => {
+/**
+ * @param needs.takeListeners tells the agents whose streams were open here since the last call
+ * @param needs.retentionMs so long a stream may be resumed
+ */
+export const briefingJobs = (
+  needs: WatchNeeds & { readonly takeListeners: () => readonly string[]; readonly retentionMs: number },
+): readonly Job[] => {
   const { riskWatches, clock, takeListeners, retentionMs } = needs;
   return [
     {

@@ -11,26 +11,21 @@ import {
   type EquityPoint as Shown,
 } from '@bellwether/contract';
 import { type Micro, microToNumber } from '@bellwether/contract/decimals';
-import type { AgentStore } from '../agents/index.ts';
+import type { BriefingNeeds } from '../briefing/index.ts';
 import { familyOf, type Owner, type WalletAddress } from '../domain/records.ts';
 import { READ_PATIENCE_MS } from '../domain/unavailable.ts';
-import { type ListOrdersNeeds, listFills } from '../orders/index.ts';
-import { ownedAgent } from '../owners/index.ts';
-import type { Clock } from '../platform/clock.ts';
+import { listFills, type OrderNeeds } from '../orders/index.ts';
+import { type OwnerNeeds, ownedAgent } from '../owners/index.ts';
 import type { Job } from '../platform/scheduler.ts';
 import { type Holdings, holdings, type PositionNeeds, type Valued, walletsOf } from '../positions/index.ts';
 import { type HasVenues, scopeOf } from '../venues/asking.ts';
 import type { Patience } from '../venues/venue.ts';
 import type { EquityPoint, EquityStep, EquityStore, OwnerReads, Reach, WalletPoint } from './store.ts';
 
-interface EquityNeeds extends PositionNeeds {
-  readonly ownerReads: OwnerReads;
-  readonly equity: EquityStore;
-}
-
-export interface AgentEquityNeeds extends EquityNeeds, ListOrdersNeeds {
-  readonly agents: AgentStore;
-}
+/** What an owner's pages read. */
+export type ConsoleNeeds = BriefingNeeds &
+  OrderNeeds &
+  OwnerNeeds & { readonly ownerReads: OwnerReads; readonly equity: EquityStore };
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
@@ -44,7 +39,7 @@ const INTERVALS: Readonly<Record<EquityInterval, { readonly ms: number; readonly
 };
 
 export async function ownerEquity(
-  needs: EquityNeeds,
+  needs: ConsoleNeeds,
   owner: Owner,
   interval: EquityInterval = '1d',
 ): Promise<EquitySeries> {
@@ -54,7 +49,7 @@ export async function ownerEquity(
 
 /** @throws Refusal agent_not_found */
 export async function agentEquity(
-  needs: AgentEquityNeeds,
+  needs: ConsoleNeeds,
   owner: Owner,
   agentId: string,
   interval: EquityInterval = '1d',
@@ -78,7 +73,7 @@ interface Question {
 }
 
 async function series(
-  needs: EquityNeeds,
+  needs: ConsoleNeeds,
   { wallets, owner, agentId, interval }: Question,
 ): Promise<EquitySeries> {
   const now = needs.clock.now();
@@ -115,7 +110,7 @@ const RECENT_MS = DAY_MS;
  * @param equityNow of each agent, by its id
  */
 export async function recentEquity(
-  needs: Pick<EquityNeeds, 'clock' | 'ownerReads' | 'equity'>,
+  needs: Pick<ConsoleNeeds, 'clock' | 'ownerReads' | 'equity'>,
   owner: Owner,
   equityNow: ReadonlyMap<string, Micro>,
 ): Promise<ReadonlyMap<string, readonly number[]>> {
@@ -302,11 +297,6 @@ function worthFrom({ held, silent }: Holdings, booked: Booked, collateral: Colla
 // least as long as the time between points; a turn takes a bounded number of them, so with more wallets the points come
 // further apart and the work stays the same.
 
-interface RecordEquityNeeds extends PositionNeeds {
-  readonly clock: Clock;
-  readonly equity: EquityStore;
-}
-
 /** Wallets of one turn. */
 export const WALLETS_PER_TURN = 100;
 /** Between two points of a wallet, at least. */
@@ -326,7 +316,7 @@ interface EquityRecorder {
   run(): Promise<void>;
 }
 
-export function createEquityRecorder(needs: RecordEquityNeeds): EquityRecorder {
+export function createEquityRecorder(needs: ConsoleNeeds): EquityRecorder {
   let after = '';
   let roundSince = Number.NEGATIVE_INFINITY;
   return {
@@ -357,10 +347,7 @@ interface Reading extends EquityPoint {
  * Books and balance cannot be read at the same moment: a trade between the two looks like a deposit. So a deposit is believed
  * when two readings agree on it; until then the last one stands, and the result comes from the books alone.
  */
-export async function recordEquity(
-  needs: RecordEquityNeeds,
-  wallets: readonly WalletAddress[],
-): Promise<void> {
+export async function recordEquity(needs: ConsoleNeeds, wallets: readonly WalletAddress[]): Promise<void> {
   if (wallets.length === 0) return;
   const [latest, first] = await Promise.all([needs.equity.latest(wallets), read(needs, wallets)]);
   const doubtful = wallets.filter((wallet) => first.get(wallet)?.deposits !== latest.get(wallet)?.deposits);
@@ -384,7 +371,7 @@ export async function recordEquity(
 
 /** Wallets of which a venue does not tell now are missing. */
 async function read(
-  needs: RecordEquityNeeds,
+  needs: ConsoleNeeds,
   wallets: readonly WalletAddress[],
 ): Promise<ReadonlyMap<WalletAddress, Reading>> {
   const readings = new Map<WalletAddress, Reading>();
@@ -425,7 +412,7 @@ async function read(
 }
 
 /** @param leads one replica writes for all */
-export const consoleJobs = (needs: RecordEquityNeeds, leads: () => boolean): readonly Job[] => {
+export const consoleJobs = (needs: ConsoleNeeds, leads: () => boolean): readonly Job[] => {
   const recorder = createEquityRecorder(needs);
   return [
     {

@@ -20,17 +20,9 @@ import {
   type SafeguardRow,
 } from '@bellwether/contract';
 import { MICRO, type Micro, microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
+import { lockedByOwner, onlineStatus, STATUS_WORDS, settingsRecord } from '../agents/index.ts';
 import {
-  type AgentStore,
-  lockedByOwner,
-  onlineStatus,
-  STATUS_WORDS,
-  settingsRecord,
-} from '../agents/index.ts';
-import {
-  type AgentFacts,
   type AgentState,
-  type AgentStateNeeds,
   agentState,
   type BriefingFacts,
   exposure,
@@ -41,36 +33,26 @@ import type { ActingAgent, Owner } from '../domain/records.ts';
 import { STALE_ORDER_MS } from '../domain/risk-alerts.ts';
 import { DEFAULT_SAFEGUARDS, meetsExits, utcDay } from '../domain/safeguards.ts';
 import { plainText, UNTRUSTED_NOTICE } from '../domain/untrusted-text.ts';
-import {
-  orderBook,
-  requireMarket,
-  type ShownMarkets,
-  TITLE_CHARS,
-  untrustedTexts,
-} from '../markets/index.ts';
+import { orderBook, requireMarket, TITLE_CHARS, untrustedTexts } from '../markets/index.ts';
 import {
   type AttemptRow,
-  type JournalNeeds,
   type JournalQuery,
   journalPage,
-  type ListOrdersNeeds,
   listFills,
   listOpenOrders,
   resultOf,
 } from '../orders/index.ts';
 import { ownedAgent } from '../owners/index.ts';
 import type { Page } from '../platform/http/page.ts';
-import { holdings, type PositionNeeds, positionRecords, type Valued } from '../positions/index.ts';
+import { holdings, positionRecords, type Valued } from '../positions/index.ts';
 import { scopeOf } from '../venues/asking.ts';
-import { recentEquity, type Worth, worthOf } from './equity.ts';
-import type { DayRow, EquityStore, OwnedAgentRow, OwnerReads } from './store.ts';
-
-export type OwnerHomeNeeds = OwnedStateNeeds & PositionNeeds & { readonly equity: EquityStore };
+import { type ConsoleNeeds, recentEquity, type Worth, worthOf } from './equity.ts';
+import type { DayRow, OwnedAgentRow } from './store.ts';
 
 /** Agents that are read at the same time: their facts then share statements. */
 const READ_AT_ONCE = 32;
 
-export async function ownerHome(needs: OwnerHomeNeeds, owner: Owner): Promise<OwnerHome> {
+export async function ownerHome(needs: ConsoleNeeds, owner: Owner): Promise<OwnerHome> {
   const now = needs.clock.now();
   const [{ rows, total, paused }, days, worth] = await Promise.all([
     needs.ownerReads.agents(owner.userId, OWNER_LIMITS.agentsShown),
@@ -111,7 +93,7 @@ export async function ownerHome(needs: OwnerHomeNeeds, owner: Owner): Promise<Ow
   };
 }
 
-async function ownersWorth(needs: OwnerHomeNeeds, owner: Owner): Promise<Worth> {
+async function ownersWorth(needs: ConsoleNeeds, owner: Owner): Promise<Worth> {
   const { evm, solana } = await needs.ownerReads.wallets(owner.userId);
   return worthOf(needs, [...evm, ...solana]);
 }
@@ -160,16 +142,6 @@ function exposureRecord(held: readonly Valued[]): OwnerHome['exposure'] {
 
 // One agent as its owner looks at it: where it stands, what it may still do today, and what needs attention.
 
-interface OwnedStateNeeds extends AgentStateNeeds {
-  readonly facts: AgentFacts;
-  readonly ownerReads: OwnerReads;
-}
-
-export interface AgentDetailNeeds extends OwnedStateNeeds {
-  readonly equity: EquityStore;
-  readonly agents: AgentStore;
-}
-
 /** An agent of the owner with all that its record is made of. */
 interface OwnedState extends AgentState {
   readonly facts: BriefingFacts;
@@ -184,7 +156,7 @@ const sumOf = <T>(items: readonly T[], of: (item: T) => Micro): Micro =>
 /** A Solana address that the agent only names may be anybody's: what it holds is not the owner's. */
 const provedOnly = (facts: BriefingFacts): BriefingFacts => ({ ...facts, solAddress: null });
 
-async function ownedState(needs: OwnedStateNeeds, agent: ActingAgent): Promise<OwnedState> {
+async function ownedState(needs: ConsoleNeeds, agent: ActingAgent): Promise<OwnedState> {
   const at = needs.clock.now();
   const facts = await needs.facts.briefing({
     caller: agent,
@@ -304,7 +276,7 @@ function homeAgent(
 
 /** @throws Refusal agent_not_found */
 export async function agentDetail(
-  needs: AgentDetailNeeds,
+  needs: ConsoleNeeds,
   owner: Owner,
   agentId: string,
 ): Promise<OwnerAgentDetail> {
@@ -338,17 +310,12 @@ export async function agentDetail(
 
 // A market as an owner looks at it, with what the owner's agents have in it.
 
-export interface OwnerMarketNeeds extends ListOrdersNeeds, PositionNeeds {
-  readonly ownerReads: OwnerReads;
-  readonly shownMarkets: ShownMarkets;
-}
-
 /** Agents whose orders and fills are looked for, the latest claimed first. */
 const AGENTS_READ = 50;
 
 /** @throws Refusal unknown_venue, market_not_found, service_unavailable */
 export async function ownerMarket(
-  needs: OwnerMarketNeeds,
+  needs: ConsoleNeeds,
   owner: Owner,
   id: string,
   venueName: string | undefined,
@@ -398,7 +365,7 @@ const newest = <T>(items: readonly T[], timeOf: (item: T) => string): T[] =>
 // An agent's decision journal as its owner reads it. The agent's words are strangers' text here.
 
 export const decisions = (
-  needs: JournalNeeds,
+  needs: ConsoleNeeds,
   agent: ActingAgent,
   query: JournalQuery,
 ): Promise<Page<Decision>> => journalPage(needs, agent, query, decision);

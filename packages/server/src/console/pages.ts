@@ -4,7 +4,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { ERRORS, type OwnerAgent, pauseOwner } from '@bellwether/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { SignedInOwner } from '../domain/records.ts';
-import { listAgents, type OwnedAgentNeeds, pause, pauseAll } from '../owners/index.ts';
+import { listAgents, type OwnerNeeds, pause, pauseAll } from '../owners/index.ts';
 import { refusedInRecovery, sessionTokens } from '../platform/http/identify.ts';
 import {
   basePathOf,
@@ -246,7 +246,7 @@ const NOTES: Readonly<Record<string, string>> = {
 /** @returns its routes, for the table of methods */
 export function servePausePage(
   app: FastifyInstance,
-  needs: OwnedAgentNeeds,
+  needs: OwnerNeeds,
   gate: Gate,
   siteOf: () => Site,
 ): readonly Route[] {

@@ -39,44 +39,21 @@ import {
 } from '@bellwether/contract';
 import type { FastifyReply } from 'fastify';
 import type { Static } from 'typebox';
-import { type PortfolioNeeds, portfolio } from '../briefing/index.ts';
-import { type PriceHistoryNeeds, pricesHistory } from '../markets/index.ts';
-import type { JournalNeeds } from '../orders/index.ts';
+import { portfolio } from '../briefing/index.ts';
+import { sliceOf } from '../domain/market-search.ts';
+import { pricesHistory } from '../markets/index.ts';
 import * as orders from '../orders/index.ts';
-import { type OwnedAgentNeeds, ownedAgent, pauseAll } from '../owners/index.ts';
+import { ownedAgent, pauseAll } from '../owners/index.ts';
 import { offsetPages, paginate, sendPage } from '../platform/http/page.ts';
 import type { Bind, Input } from '../platform/http/routes.ts';
-import {
-  closedPositions,
-  currentPositions,
-  narrowed,
-  type PositionNeeds,
-  pageOf,
-} from '../positions/index.ts';
+import { closedPositions, currentPositions, narrowed } from '../positions/index.ts';
 import * as webhooks from '../webhooks/index.ts';
-import { type AgentEquityNeeds, agentEquity, ownerEquity } from './equity.ts';
-import {
-  type AgentDetailNeeds,
-  agentDetail,
-  decisions,
-  type OwnerHomeNeeds,
-  type OwnerMarketNeeds,
-  ownerHome,
-  ownerMarket,
-  safeguardTable,
-} from './home.ts';
-
-type OwnerConsoleNeeds = OwnerHomeNeeds &
-  AgentDetailNeeds &
-  AgentEquityNeeds &
-  OwnerMarketNeeds &
-  OwnedAgentNeeds &
-  PriceHistoryNeeds &
-  JournalNeeds;
+import { agentEquity, type ConsoleNeeds, ownerEquity } from './equity.ts';
+import { agentDetail, decisions, ownerHome, ownerMarket, safeguardTable } from './home.ts';
 
 const DEFAULT_DECISIONS = 50;
 
-export function bindOwnerConsole(bind: Bind, needs: OwnerConsoleNeeds): void {
+export function bindOwnerConsole(bind: Bind, needs: ConsoleNeeds): void {
   bind(getOwnerHome, ({ owner }) => ownerHome(needs, owner));
   bind(getOwnerEquity, ({ owner, query }) => ownerEquity(needs, owner, query.interval));
   bind(pauseOwner, ({ owner, body }) => pauseAll(needs, owner, body.paused));
@@ -99,14 +76,6 @@ export function bindOwnerConsole(bind: Bind, needs: OwnerConsoleNeeds): void {
 
 // Reads and cancels that an agent's key and its owner's session open alike: one handler for both operations.
 
-type AgentReadNeeds = Parameters<typeof ownedAgent>[0] &
-  PositionNeeds &
-  PortfolioNeeds &
-  orders.ListOrdersNeeds &
-  orders.CancelOrderNeeds &
-  orders.GetOrderNeeds &
-  webhooks.WebhookNeeds;
-
 type AgentOperation = Operation & { readonly permission: 'agent' };
 type OwnerOperation = Operation & { readonly permission: 'owner' };
 
@@ -117,7 +86,10 @@ type OwnedInput<O extends Operation> = Omit<Input<O>, 'caller' | 'owner'> & {
 
 const DEFAULT_PAGE = 50;
 
-export function bindAgentReads(bind: Bind, needs: AgentReadNeeds): void {
+export function bindAgentReads(
+  bind: Bind,
+  needs: ConsoleNeeds & orders.OrderNeeds & webhooks.WebhookNeeds,
+): void {
   const asAgent =
     <const O extends Operation>(
       handler: (asked: OwnedInput<O>) => Promise<Static<O['response']> | FastifyReply>,
@@ -140,7 +112,7 @@ export function bindAgentReads(bind: Bind, needs: AgentReadNeeds): void {
     const { limit, offset = 0 } = query;
     const positions = narrowed(await currentPositions(needs, agent, query), query);
     paginate(request, reply, positions.length, offsetPages(offset, limit, positions.length));
-    return pageOf(positions, offset, limit);
+    return [...sliceOf(positions, { offset, limit })];
   });
   both(getClosedPositions, listOwnerAgentClosedPositions, async ({ agent, query, request, reply }) => {
     const { limit = DEFAULT_PAGE, offset = 0, ...rest } = query;

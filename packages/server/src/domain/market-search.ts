@@ -103,11 +103,17 @@ export function arrange<M extends MarketRecord>(markets: M[], { sort, ascending 
   return markets.sort(comparing(sort, ascending));
 }
 
-export const pageOf = <T>(found: readonly T[], page: MarketSearch['page']): readonly T[] =>
-  page === undefined ? found : found.slice(page.offset, page.offset + page.limit);
+/** @param page all of them without one */
+export const sliceOf = <T>(
+  found: readonly T[],
+  page: { readonly offset: number; readonly limit?: number | undefined } | undefined,
+): readonly T[] =>
+  page === undefined
+    ? found
+    : found.slice(page.offset, page.limit === undefined ? undefined : page.offset + page.limit);
 
 /** For venues that have their markets at hand, in order of relevance. */
 export function selectMarkets(matching: readonly MarketRecord[], search: MarketSearch): FoundMarkets {
   const found = matching.filter((market) => fitsLife(market, search) && fitsPrice(market, search));
-  return { markets: pageOf(arrange(found, search), search.page), total: found.length };
+  return { markets: sliceOf(arrange(found, search), search.page), total: found.length };
 }

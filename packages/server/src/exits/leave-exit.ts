@@ -22,23 +22,23 @@ import {
   type ExitCall,
   type OrderStore,
   type Placed,
+  type TradeNeeds,
   UNSIGNED,
-  type ValidateTradeNeeds,
 } from '../trading/index.ts';
 import { type HasVenues, namedVenue, venueFor, venueOf } from '../venues/asking.ts';
 import type { WalletStore } from '../wallets/index.ts';
 import { bookOf, endOf, recordIn } from './records.ts';
 import type { ExitRow, ExitStore, NewExit } from './store.ts';
 
-export interface LeaveExitNeeds extends ValidateTradeNeeds {
-  readonly secrets: ValidateTradeNeeds['secrets'] & Pick<Secrets, 'newId' | 'seal'>;
-  readonly exits: Pick<ExitStore, 'leave' | 'byId' | 'list'>;
-  readonly orders: ValidateTradeNeeds['orders'] & Pick<OrderStore, 'openOfOwner'>;
-  readonly agents: Pick<AgentStore, 'settings'>;
-  readonly wallets: ValidateTradeNeeds['wallets'] & Pick<WalletStore, 'credential'>;
+export interface ExitNeeds extends TradeNeeds {
+  readonly secrets: Secrets;
+  readonly exits: ExitStore;
+  readonly orders: OrderStore;
+  readonly agents: AgentStore;
+  readonly wallets: WalletStore;
 }
 
-export interface LeaveExitCall {
+interface LeaveExitCall {
   readonly caller: Caller;
   readonly request: ExitRequest;
   readonly requestId: string;
@@ -51,7 +51,7 @@ export const exitIdentity = (exitId: string): string => `exits/${exitId}`;
 type Terms = Pick<NewExit, 'trigger' | 'group' | 'expiresAt' | 'timeInForce'>;
 
 /** The same exit again is answered with the one that is open, before anything refuses it: a pause, or its own time, may have come since. @throws Refusal */
-export async function leaveExit(needs: LeaveExitNeeds, call: LeaveExitCall): Promise<Placed<LeftExit>> {
+export async function leaveExit(needs: ExitNeeds, call: LeaveExitCall): Promise<Placed<LeftExit>> {
   const { request, caller } = call;
   requireSignedAhead(needs, request);
   const ownExits = await needs.exits.list(
@@ -98,7 +98,7 @@ function twinOf(needs: HasVenues, ownExits: readonly ExitRow[], request: ExitReq
 }
 
 async function leaveNew(
-  needs: LeaveExitNeeds,
+  needs: ExitNeeds,
   { caller, request, requestId }: LeaveExitCall,
   ownExits: readonly ExitRow[],
 ): Promise<Placed<LeftExit>> {
@@ -198,7 +198,7 @@ const otherGroup = ({ group, marketId, outcome }: NewExit): Refusal =>
 
 /** @param ownExits as they were when the same exit was looked for: its twin may have replaced one since @throws Refusal exit_not_found, exit_gone */
 async function requireReplaceable(
-  { exits }: LeaveExitNeeds,
+  { exits }: ExitNeeds,
   ownExits: readonly ExitRow[],
   { replaces, agentId }: { readonly replaces: string; readonly agentId: string },
 ): Promise<void> {
@@ -278,7 +278,7 @@ function pipsOrNull(price: number): Pips | null {
 
 /** Whose key will sign an order that is only checked. A deposit wallet that signs by ERC-7739 names itself: its credential knows the key. */
 async function signerOf(
-  { wallets }: LeaveExitNeeds,
+  { wallets }: ExitNeeds,
   caller: Caller,
   { order: { maker, signer, signatureType } }: TradeRequest,
 ): Promise<Address | null> {
@@ -288,7 +288,7 @@ async function signerOf(
 
 /** Also what open orders hold: it is the account's until they are filled. */
 async function heldShares(
-  needs: LeaveExitNeeds,
+  needs: ExitNeeds,
   { venue, userId, funder, conditionId, tokenId, outcome }: NewSignedOrder,
 ): Promise<Micro | null> {
   const { signedOrders, markets } = venueFor(needs, venue, 'signedOrders');
@@ -317,7 +317,7 @@ function placeOf(open: readonly ExitRow[], group: string | null, replaces: strin
 
 /** An order that needs the owner's approval is left, too: the owner is asked when its trigger holds. */
 async function check(
-  needs: LeaveExitNeeds,
+  needs: ExitNeeds,
   call: Omit<ExitCall, 'exit'>,
   { trigger, places }: { readonly trigger: ExitTrigger; readonly places: number },
 ): Promise<{ readonly order: NewSignedOrder; readonly needsApproval: boolean }> {
@@ -342,7 +342,7 @@ async function check(
 
 /** @throws Refusal exit_trigger_out_of_range where it ends before its trigger could hold */
 async function requireSendable(
-  needs: LeaveExitNeeds,
+  needs: ExitNeeds,
   exit: NewExit,
   silenceSeconds: number | null,
 ): Promise<void> {
@@ -434,7 +434,7 @@ interface Said {
 }
 
 async function answer(
-  needs: LeaveExitNeeds,
+  needs: ExitNeeds,
   row: ExitRow,
   { needsApproval, signatureChecked }: Said,
 ): Promise<LeftExit> {

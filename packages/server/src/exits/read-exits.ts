@@ -7,25 +7,19 @@ import { requireMarket, requireSide } from '../markets/index.ts';
 import {
   askForPasskey,
   type Challenge,
-  type OwnedAgentNeeds,
+  type OwnerNeeds,
   ownedAgent,
   type PasskeyOptions,
-  type PasskeyWordNeeds,
   requirePasskey,
 } from '../owners/index.ts';
-import type { Clock } from '../platform/clock.ts';
 import { cursorOf, type Page, type PageQuery, PLACES, pageOf, windowOf } from '../platform/http/page.ts';
 import { type Refusal, refusal } from '../platform/refusal.ts';
 import type { Placed } from '../trading/index.ts';
 import { type HasVenues, namedVenue, venueOf } from '../venues/asking.ts';
+import type { ExitNeeds } from './leave-exit.ts';
 import { bookOf, exitRecords } from './records.ts';
-import { attemptExit, evidenceOf, SENT_WITHIN_MS, type SendExitNeeds } from './send-exit.ts';
-import type { AlertReader, ExitFilter, ExitRow, ExitStore } from './store.ts';
-
-export interface ReadExitsNeeds extends HasVenues {
-  readonly clock: Clock;
-  readonly exits: Pick<ExitStore, 'byId' | 'list' | 'count' | 'end' | 'resume' | 'seen'>;
-}
+import { attemptExit, evidenceOf, SENT_WITHIN_MS } from './send-exit.ts';
+import type { AlertReader, ExitFilter, ExitRow } from './store.ts';
 
 interface ExitQuery extends PageQuery {
   readonly venue?: string;
@@ -35,7 +29,7 @@ interface ExitQuery extends PageQuery {
 }
 
 export async function listExits(
-  needs: ReadExitsNeeds,
+  needs: ExitNeeds,
   { agentId }: Pick<ActingAgent, 'agentId'>,
   query: ExitQuery,
 ): Promise<Page<GuardedExit>> {
@@ -83,7 +77,7 @@ async function sideOf(
 
 /** @throws Refusal exit_not_found, for those of other agents, too */
 export async function oneExit(
-  needs: ReadExitsNeeds,
+  needs: ExitNeeds,
   { agentId }: Pick<ActingAgent, 'agentId'>,
   exitId: string,
 ): Promise<GuardedExit> {
@@ -107,7 +101,7 @@ const notOpen = ({ status }: ExitRow): Refusal => refusal('exit_gone', WHERE[sta
 
 /** Takes an exit back. Repeating it has no further effect. @param by who is named as the cause @throws Refusal exit_gone */
 export async function cancelExit(
-  needs: ReadExitsNeeds,
+  needs: ExitNeeds,
   { agentId }: Pick<ActingAgent, 'agentId'>,
   { exitId, by }: { readonly exitId: string; readonly by: 'by_agent' | 'by_owner' },
 ): Promise<Placed<GuardedExit>> {
@@ -130,7 +124,7 @@ export async function cancelExit(
  * @throws Refusal exit_not_found that names each of them
  */
 export async function seeExits(
-  needs: ReadExitsNeeds,
+  needs: ExitNeeds,
   { agentId }: Pick<ActingAgent, 'agentId'>,
   { exitIds, by }: { readonly exitIds: readonly string[]; readonly by: AlertReader },
 ): Promise<SeenExits> {
@@ -148,7 +142,7 @@ export async function seeExits(
  * @param by the agent: only while it has no owner
  * @throws Refusal exit_gone, locked_by_owner, trading_paused, max_trades_per_day_exceeded
  */
-async function resumeExit(needs: ReadExitsNeeds, row: ExitRow, by: 'agent' | 'owner'): Promise<GuardedExit> {
+async function resumeExit(needs: ExitNeeds, row: ExitRow, by: 'agent' | 'owner'): Promise<GuardedExit> {
   const resumed = await needs.exits.resume(row.exitId, needs.clock.now(), by);
   switch (resumed) {
     case 'owned':
@@ -174,7 +168,7 @@ async function resumeExit(needs: ReadExitsNeeds, row: ExitRow, by: 'agent' | 'ow
 
 /** @throws Refusal exit_not_found, and as `resumeExit` */
 export async function resumeOwnExit(
-  needs: ReadExitsNeeds,
+  needs: ExitNeeds,
   { agentId }: Pick<ActingAgent, 'agentId'>,
   exitId: string,
 ): Promise<Placed<GuardedExit>> {
@@ -188,12 +182,6 @@ export async function resumeOwnExit(
 // What the owner does with the exits of an agent. The desk holds no key, so it can sell only what the agent has signed; to send that at once, or
 // on a pause, takes the person: a passkey's answer to a challenge that was made for this exit, this act and this owner alone.
 
-export interface OwnerExitsNeeds extends SendExitNeeds, ReadExitsNeeds, PasskeyWordNeeds {
-  readonly agents: SendExitNeeds['agents'] & OwnedAgentNeeds['agents'];
-  readonly clock: SendExitNeeds['clock'];
-  readonly exits: SendExitNeeds['exits'] & ReadExitsNeeds['exits'] & Pick<ExitStore, 'armForPause' | 'fire'>;
-}
-
 interface OwnedExit {
   readonly agentId: string;
   readonly exitId: string;
@@ -204,7 +192,7 @@ const purposeOf = (exitId: string, act: string, { userId }: Owner): Challenge['p
 
 /** @throws Refusal agent_not_found, exit_not_found */
 async function ownedExit(
-  needs: OwnerExitsNeeds,
+  needs: ExitNeeds & OwnerNeeds,
   owner: Owner,
   { agentId, exitId }: OwnedExit,
 ): Promise<ExitRow> {
@@ -216,13 +204,13 @@ async function ownedExit(
 
 /** @throws Refusal agent_not_found, exit_not_found, exit_gone, trading_paused, max_trades_per_day_exceeded */
 export const resumeOwnedExit = async (
-  needs: OwnerExitsNeeds,
+  needs: ExitNeeds & OwnerNeeds,
   owner: Owner,
   named: OwnedExit,
 ): Promise<GuardedExit> => resumeExit(needs, await ownedExit(needs, owner, named), 'owner');
 
 export async function beginExitAct(
-  needs: OwnerExitsNeeds,
+  needs: ExitNeeds & OwnerNeeds,
   owner: Owner,
   named: OwnedExit,
   act: string,
@@ -234,7 +222,7 @@ export async function beginExitAct(
 
 /** @throws Refusal exit_gone, passkey_challenge_expired, passkey_rejected; and what refuses the order */
 export async function actOnExit(
-  needs: OwnerExitsNeeds,
+  needs: ExitNeeds & OwnerNeeds,
   owner: Owner,
   named: OwnedExit,
   { act, response }: PasskeySignIn & { readonly act: string },
@@ -250,7 +238,7 @@ export async function actOnExit(
 }
 
 /** One attempt: what is refused goes back to where it was, so that it is not sold at another moment. */
-async function sellNow(needs: OwnerExitsNeeds, row: ExitRow): Promise<void> {
+async function sellNow(needs: ExitNeeds & OwnerNeeds, row: ExitRow): Promise<void> {
   const now = needs.clock.now();
   const book = (await bookOf(venueOf(needs, row.venue, row.funder), row)) ?? null;
   const fired = evidenceOf('owner', { now, book, row });

@@ -10,14 +10,14 @@ import {
   seeOwnerAgentExits,
 } from '@bellwether/contract';
 import { outcomeFaults } from '../markets/index.ts';
-import { ownedAgent } from '../owners/index.ts';
+import { type OwnerNeeds, ownedAgent } from '../owners/index.ts';
 import { sendPage } from '../platform/http/page.ts';
 import { type Bind, bindUseCases, markedAnswer } from '../platform/http/routes.ts';
 import * as leave from './leave-exit.ts';
 import * as owners from './read-exits.ts';
 import * as exits from './read-exits.ts';
 
-export function bindExits(bind: Bind, needs: leave.LeaveExitNeeds & owners.OwnerExitsNeeds): void {
+export function bindExits(bind: Bind, needs: leave.ExitNeeds & OwnerNeeds): void {
   bindUseCases(bind, {
     listExits: ({ caller, query }) => exits.listExits(needs, caller, query),
     getExit: ({ caller, params }) => exits.oneExit(needs, caller, params.exitId),

@@ -4,7 +4,6 @@
  */
 import { EXIT_LIMITS, type TradeRequest, VENUE_REFUSALS, type VenueRefusal } from '@bellwether/contract';
 import { microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
-import type { AgentStore } from '../agents/index.ts';
 import { isImmediate, type TimeInForce } from '../domain/draft.ts';
 import type { FirstAnswer } from '../domain/evidence.ts';
 import { type ExitTerms, exitPriceDenial, exitQuote, triggerPrice } from '../domain/exits.ts';
@@ -13,39 +12,12 @@ import type { Book } from '../domain/market.ts';
 import type { SignedOrderRow } from '../domain/records.ts';
 import { VenueUnavailable } from '../domain/unavailable.ts';
 import { Refusal, refusal } from '../platform/refusal.ts';
-import type { Secrets } from '../platform/secrets.ts';
-import {
-  isRefusedAttempt,
-  type OrderStore,
-  type PlaceTradeNeeds,
-  sendExit,
-  sendExitAgain,
-} from '../trading/index.ts';
+import { isRefusedAttempt, sendExit, sendExitAgain } from '../trading/index.ts';
 import { venueOf } from '../venues/asking.ts';
 import type { VenueAnswer } from '../venues/venue.ts';
-import { exitIdentity } from './leave-exit.ts';
+import { type ExitNeeds, exitIdentity } from './leave-exit.ts';
 import { bookOf, endOf } from './records.ts';
-import type { ExitEvidence, ExitRow, ExitStore, NotSent, WatchedExit } from './store.ts';
-
-export interface SendExitNeeds extends PlaceTradeNeeds {
-  readonly secrets: PlaceTradeNeeds['secrets'] & Pick<Secrets, 'open'>;
-  readonly exits: Pick<
-    ExitStore,
-    | 'byId'
-    | 'holding'
-    | 'placed'
-    | 'notSent'
-    | 'end'
-    | 'takeOver'
-    | 'inDoubt'
-    | 'repeat'
-    | 'notRepeated'
-    | 'later'
-    | 'note'
-  >;
-  readonly orders: PlaceTradeNeeds['orders'] & Pick<OrderStore, 'byIds'>;
-  readonly agents: Pick<AgentStore, 'settings'>;
-}
+import type { ExitEvidence, ExitRow, NotSent, WatchedExit } from './store.ts';
 
 /** Another replica takes an exit over that was not sent by then: twice as long as a venue has for an order. */
 export const SENT_WITHIN_MS = 8_000;
@@ -104,7 +76,7 @@ const termsOf = (row: ExitRow): ExitTerms => ({
 });
 
 /** The order that was left, to be placed now. */
-export const orderOf = ({ secrets }: SendExitNeeds, { exitId, sealed, outcome }: ExitRow): TradeRequest => {
+export const orderOf = ({ secrets }: ExitNeeds, { exitId, sealed, outcome }: ExitRow): TradeRequest => {
   if (sealed === null) throw new Error('an exit that has ended cannot be sent');
   // Hints of the day on which it was left: the tick may be another one now, and the venue may call the outcome otherwise.
   const { tickSize: _, ...request } = JSON.parse(secrets.open(sealed, exitIdentity(exitId))) as TradeRequest;
@@ -119,7 +91,7 @@ type Back = Pick<NotSent, 'status' | 'because'> | null;
  * @returns the refusal, where the order was not taken
  */
 export async function attemptExit(
-  needs: SendExitNeeds,
+  needs: ExitNeeds,
   row: ExitRow,
   back: Back = null,
 ): Promise<Refusal | null> {
@@ -132,7 +104,7 @@ export async function attemptExit(
 }
 
 /** @returns `null`: it is placed, or has ended @throws Refusal, VenueUnavailable */
-async function attempt(needs: SendExitNeeds, row: ExitRow): Promise<Refusal | null> {
+async function attempt(needs: ExitNeeds, row: ExitRow): Promise<Refusal | null> {
   const { exitId, caller, nextAttemptAt: until } = row;
   const known = await orderIn(needs, row);
   // What its order has sold does not hold it back.
@@ -156,17 +128,14 @@ async function attempt(needs: SendExitNeeds, row: ExitRow): Promise<Refusal | nu
   return conclude(needs, row, { ...answer, errorCode: code });
 }
 
-async function orderIn(
-  { orders }: SendExitNeeds,
-  { orderId, caller }: ExitRow,
-): Promise<SignedOrderRow | null> {
+async function orderIn({ orders }: ExitNeeds, { orderId, caller }: ExitRow): Promise<SignedOrderRow | null> {
   const [order] = await orders.byIds([orderId]);
   return order?.kind === 'signed' && order.agentId === caller.agentId ? order : null;
 }
 
 /** Its order has its answer. A venue that keeps what it refused takes it no more. */
 async function conclude(
-  { exits, clock }: SendExitNeeds,
+  { exits, clock }: ExitNeeds,
   row: ExitRow,
   { success, status, errorCode }: Pick<FirstAnswer, 'success' | 'status' | 'errorCode'>,
 ): Promise<null> {
@@ -196,7 +165,7 @@ interface Refused {
   readonly back: Back;
 }
 
-async function recordRefusal(needs: SendExitNeeds, { row, refused, back }: Refused): Promise<Refusal | null> {
+async function recordRefusal(needs: ExitNeeds, { row, refused, back }: Refused): Promise<Refusal | null> {
   const { exitId } = row;
   const [{ code, detail }] = refused.denials;
   const at = needs.clock.now();
@@ -239,14 +208,14 @@ const scattered = (ms: number): number => Math.round(ms * (1 + Math.random() / 2
 
 /** A venue may have no book of a market for a moment, and may take no orders for hours: only a result is an end. */
 export async function hasEnded(
-  needs: SendExitNeeds,
+  needs: ExitNeeds,
   { venue, funder, conditionId }: Pick<ExitRow, 'venue' | 'funder' | 'conditionId'>,
 ): Promise<boolean> {
   return (await venueOf(needs, venue, funder).markets.find(conditionId))?.status === 'resolved';
 }
 
 /** Goes on with an exit that is being sent: it was fired by a pause, its sender is late, or its venue gave no answer. */
-export async function pursueExit(needs: SendExitNeeds, watched: WatchedExit): Promise<void> {
+export async function pursueExit(needs: ExitNeeds, watched: WatchedExit): Promise<void> {
   const { exitId, caller } = watched;
   const row = await needs.exits.byId(exitId, caller.agentId);
   if (row?.status !== 'firing') return;
@@ -288,7 +257,7 @@ export async function pursueExit(needs: SendExitNeeds, watched: WatchedExit): Pr
   await attemptExit(needs, { ...row, nextAttemptAt, fired: evidence });
 }
 
-async function isOver(needs: SendExitNeeds, row: ExitRow): Promise<boolean> {
+async function isOver(needs: ExitNeeds, row: ExitRow): Promise<boolean> {
   const end = endOf(row);
   return (end !== null && end <= needs.clock.now()) || (await hasEnded(needs, row));
 }
@@ -306,10 +275,7 @@ interface InDoubt {
  * Sends the identical order again of which its venue gave no answer: whichever of the attempts arrives, it has one effect. A refusal now
  * says nothing of an attempt before, so the doubt ends with an order that is there, or with proof that none can come (doubts.ts).
  */
-async function repeat(
-  needs: SendExitNeeds,
-  { row, ownerPaused, distance, order, book }: InDoubt,
-): Promise<void> {
+async function repeat(needs: ExitNeeds, { row, ownerPaused, distance, order, book }: InDoubt): Promise<void> {
   const venue = venueOf(needs, row.venue, row.funder);
   const now = needs.clock.now();
   const { exitId, attempts } = row;

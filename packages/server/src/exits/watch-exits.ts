@@ -17,27 +17,13 @@ import type { Book, Level } from '../domain/market.ts';
 import { VenueUnavailable } from '../domain/unavailable.ts';
 import { Refusal } from '../platform/refusal.ts';
 import { createFairLine, type FairLine, type Job, type JobLog } from '../platform/scheduler.ts';
-import type { Secrets } from '../platform/secrets.ts';
-import { checkExit, type ValidateTradeNeeds } from '../trading/index.ts';
+import { checkExit } from '../trading/index.ts';
 import { venueOf, venuesWith } from '../venues/asking.ts';
 import type { VenueWith } from '../venues/venue.ts';
-import { earliestOf, endFault } from './leave-exit.ts';
+import { type ExitNeeds, earliestOf, endFault } from './leave-exit.ts';
 import { bookOf, endOf } from './records.ts';
-import {
-  attemptExit,
-  evidenceOf,
-  hasEnded,
-  orderOf,
-  pursueExit,
-  SENT_WITHIN_MS,
-  type SendExitNeeds,
-} from './send-exit.ts';
+import { attemptExit, evidenceOf, hasEnded, orderOf, pursueExit, SENT_WITHIN_MS } from './send-exit.ts';
 import type { ExitRow, ExitStore, WatchedExit } from './store.ts';
-
-interface WatchExitsNeeds extends SendExitNeeds {
-  readonly exits: SendExitNeeds['exits'] &
-    Pick<ExitStore, 'written' | 'silent' | 'fire' | 'letGo' | 'reviewed'>;
-}
 
 const HELD_MEANWHILE = {
   code: 'trigger_held_meanwhile',
@@ -50,7 +36,7 @@ const A_PIECE = 1_000;
 const otherWork = (): Promise<void> => new Promise((turn) => setImmediate(turn));
 
 /** @returns one turn of the job: a look at all of them */
-function createExitWatch(needs: WatchExitsNeeds, line: FairLine): () => Promise<void> {
+function createExitWatch(needs: ExitNeeds, line: FairLine): () => Promise<void> {
   const held = new HeldTriggers();
   const list = new Watchlist((exitId) => held.forget(exitId));
   return async () => {
@@ -179,7 +165,7 @@ interface Looking {
   readonly silent: ReadonlySet<string>;
 }
 
-async function lookAt(needs: WatchExitsNeeds, shelf: Shelf, looking: Looking): Promise<void> {
+async function lookAt(needs: ExitNeeds, shelf: Shelf, looking: Looking): Promise<void> {
   const [first] = shelf.rows.values();
   if (first === undefined) return;
   const book = (await bookOf(venueOf(needs, first.venue, first.funder), first)) ?? null;
@@ -224,7 +210,7 @@ interface Sight extends Looking {
 
 /** @returns what its row is told */
 function look(
-  needs: WatchExitsNeeds,
+  needs: ExitNeeds,
   row: WatchedExit,
   { held, line, now, book, holds }: Sight,
 ): Promise<unknown> | null {
@@ -262,7 +248,7 @@ function priceTrouble(
 }
 
 /** Its turn has come: it is marked, and sent, if its price still holds. */
-async function fireExit(needs: WatchExitsNeeds, row: WatchedExit, heldSince: number | null): Promise<void> {
+async function fireExit(needs: ExitNeeds, row: WatchedExit, heldSince: number | null): Promise<void> {
   const now = needs.clock.now();
   const book = (await bookOf(venueOf(needs, row.venue, row.funder), row)) ?? null;
   const isSilent = row.trigger.kind === 'silence' && (await needs.exits.silent(now)).has(row.exitId);
@@ -276,7 +262,7 @@ async function fireExit(needs: WatchExitsNeeds, row: WatchedExit, heldSince: num
 const isByTime = ({ kind }: ExitTrigger): boolean => !kind.startsWith('price');
 
 /** An end that is unknown, or was moved into the past, sells nothing: the review of exits says so. */
-async function endOfMarket(needs: WatchExitsNeeds, rows: readonly WatchedExit[]): Promise<number> {
+async function endOfMarket(needs: ExitNeeds, rows: readonly WatchedExit[]): Promise<number> {
   const row = rows.find(({ trigger }) => trigger.kind === 'before_end');
   if (row === undefined) return Number.POSITIVE_INFINITY;
   const market = await venueOf(needs, row.venue, row.funder).markets.find(row.conditionId);
@@ -286,13 +272,6 @@ async function endOfMarket(needs: WatchExitsNeeds, rows: readonly WatchedExit[])
 
 // Looks over exits that wait: what would stop one now is named long before its trigger holds, and those of a closed position end.
 
-interface ReviewExitsNeeds extends SendExitNeeds, Pick<ValidateTradeNeeds, 'ledger'> {
-  readonly ledger: ValidateTradeNeeds['ledger'];
-  readonly secrets: SendExitNeeds['secrets'] & Pick<Secrets, 'open'>;
-  readonly exits: SendExitNeeds['exits'] &
-    Pick<ExitStore, 'takeForReview' | 'reviewed' | 'expire' | 'settle' | 'tellTroubles'>;
-}
-
 const EVERY_MS = 30_000;
 const A_TURN = 100;
 /** A market that answers late makes those of others wait no longer than itself. */
@@ -300,7 +279,7 @@ const AT_ONCE = 10;
 /** Between two beginnings: a whole turn at once would hold up requests. */
 const APART_MS = 15;
 
-async function reviewExits(needs: ReviewExitsNeeds): Promise<void> {
+async function reviewExits(needs: ExitNeeds): Promise<void> {
   const now = needs.clock.now();
   await needs.exits.settle(now);
   await needs.exits.expire(now);
@@ -320,7 +299,7 @@ async function reviewExits(needs: ReviewExitsNeeds): Promise<void> {
   if (failures.length > 0) throw failures[0];
 }
 
-async function review(needs: ReviewExitsNeeds, row: ExitRow): Promise<void> {
+async function review(needs: ExitNeeds, row: ExitRow): Promise<void> {
   const at = needs.clock.now();
   const open = ['armed', 'suspended'] as const;
   try {
@@ -350,7 +329,7 @@ const isSameTrouble = (a: ExitRow['trouble'], b: ExitRow['trouble']): boolean =>
   a?.code === b?.code && a?.message === b?.message;
 
 /** What would refuse it if it were sent now, its price and the pause apart. */
-async function troubleOf(needs: ReviewExitsNeeds, row: ExitRow): Promise<ExitRow['trouble']> {
+async function troubleOf(needs: ExitNeeds, row: ExitRow): Promise<ExitRow['trouble']> {
   const { caller, exitId, sealed, trigger } = row;
   if (sealed === null) return null;
   const request = orderOf(needs, row);
@@ -372,7 +351,7 @@ async function troubleOf(needs: ReviewExitsNeeds, row: ExitRow): Promise<ExitRow
 }
 
 /** The end of its market may have moved since it was left. */
-async function neverSent(needs: ReviewExitsNeeds, row: ExitRow): Promise<ExitRow['trouble']> {
+async function neverSent(needs: ExitNeeds, row: ExitRow): Promise<ExitRow['trouble']> {
   if (row.trigger.kind !== 'before_end') return null;
   const market = await venueOf(needs, row.venue, row.funder).markets.find(row.conditionId);
   if (market === null) return null;
@@ -391,7 +370,7 @@ async function neverSent(needs: ReviewExitsNeeds, row: ExitRow): Promise<ExitRow
 /** More at once would fill the desk's line of trades. A slow venue keeps one owner's exits in their lane. */
 const SENT_AT_ONCE = { atOnce: 192, ofLane: 48, mostWaiting: 1_000, apartMs: 15 };
 
-export function exitJobs(needs: WatchExitsNeeds & ReviewExitsNeeds, log: JobLog): readonly Job[] {
+export function exitJobs(needs: ExitNeeds, log: JobLog): readonly Job[] {
   const onFailed = (error: unknown): void => log.error({ err: error }, 'an exit could not be sent');
   const line = createFairLine({ ...SENT_AT_ONCE, onFailed });
   return [

@@ -35,7 +35,7 @@ import type { WalletStore } from '../wallets/index.ts';
 import type { SigningProvider } from './signing-provider.ts';
 import type { FeeAttempt, FeeCharge, FeeStore, SignedFee } from './store.ts';
 
-export interface ChargeFeeNeeds {
+export interface FeeNeeds {
   readonly clock: Clock;
   readonly secrets: Secrets;
   readonly wallets: WalletStore;
@@ -45,6 +45,9 @@ export interface ChargeFeeNeeds {
   /** Where fees go. */
   readonly feeWallet: SolanaAddress;
   readonly maxFeeCharge: Micro;
+  readonly agents: AgentStore;
+  /** The JSON-RPC of the paper chain; `null` on a live one, or while its door is shut. */
+  readonly paperRpcUrl: string | null;
 }
 
 /** A signature that takes longer comes too late for its blockhash, which lives a minute or two. */
@@ -62,13 +65,13 @@ interface Fee {
   readonly from: SolanaAddress;
 }
 
-export interface ChargeOptions {
+interface ChargeOptions {
   readonly key: string | null;
   readonly requestId: string;
   readonly deadline?: Deadline;
 }
 
-export interface Charged {
+interface Charged {
   readonly answer: FeeChargeResponse;
   /** It was charged before. */
   readonly isRepeated: boolean;
@@ -76,7 +79,7 @@ export interface Charged {
 
 /** @throws Refusal in the order: body, delegate_equals_owner, (what the key stands for,) wallet, account, delegation, balance, signing, broadcast */
 export async function chargeFee(
-  needs: ChargeFeeNeeds,
+  needs: FeeNeeds,
   caller: Caller,
   body: FeeChargeRequest,
   { key, requestId, deadline = ENDLESS }: ChargeOptions,
@@ -161,7 +164,7 @@ const inFlight = (): Refusal =>
  * again), `null` when another attempt is due. @throws Refusal
  */
 async function chargedBefore(
-  needs: ChargeFeeNeeds,
+  needs: FeeNeeds,
   caller: Caller,
   fee: Fee,
   key: string,
@@ -203,9 +206,9 @@ async function fateOf(needs: HasVenues, charge: SignedCharge): Promise<FeeFate |
 const ENDED: ReadonlySet<string> = new Set(['refused', 'failed', 'dropped']);
 
 const settle = (
-  { fees, clock }: ChargeFeeNeeds,
+  { fees, clock }: FeeNeeds,
   { id, signed }: SignedCharge,
-  status: Parameters<ChargeFeeNeeds['fees']['settle']>[2],
+  status: Parameters<FeeNeeds['fees']['settle']>[2],
 ): Promise<boolean> => fees.settle(id, signed.signature, status, clock.now());
 
 function unknownOutcome({ signature }: SignedFee, key: string | null): Refusal {
@@ -228,7 +231,7 @@ function unknownOutcome({ signature }: SignedFee, key: string | null): Refusal {
 
 /** Checks the account, has the transfer signed and records it. Nothing has been sent when this throws. */
 async function sign(
-  needs: ChargeFeeNeeds,
+  needs: FeeNeeds,
   caller: Caller,
   fee: Fee,
   { key, requestId }: ChargeOptions,
@@ -262,7 +265,7 @@ async function sign(
 }
 
 /** Refuses in words what the chain would refuse anyway. @throws Refusal, ChainUnavailable */
-async function requireFunds(needs: ChargeFeeNeeds, { amount, from }: Fee): Promise<void> {
+async function requireFunds(needs: FeeNeeds, { amount, from }: Fee): Promise<void> {
   const { signing } = needs;
   const { chain, collateralMint } = quotingVenue(needs).quotes;
   const account = await chain.tokenAccount(from, collateralMint);
@@ -316,11 +319,7 @@ async function requireFunds(needs: ChargeFeeNeeds, { amount, from }: Fee): Promi
 }
 
 /** @throws Refusal blocked_by_policy, signing_failed; ChainUnavailable */
-async function signTransfer(
-  needs: ChargeFeeNeeds,
-  { id, attempt }: FeeAttempt,
-  fee: Fee,
-): Promise<SignedFee> {
+async function signTransfer(needs: FeeNeeds, { id, attempt }: FeeAttempt, fee: Fee): Promise<SignedFee> {
   const { clock, signing } = needs;
   const { chain, collateralMint } = quotingVenue(needs).quotes;
   const externalId = `${id}-${attempt}`;
@@ -356,7 +355,7 @@ const withPolicyWord = (detail: string): string =>
 
 /** The first sends of a fresh transaction. @throws Refusal broadcast_failed, fee_outcome_unknown */
 async function broadcast(
-  needs: ChargeFeeNeeds,
+  needs: FeeNeeds,
   charge: SignedCharge,
   fee: Fee,
   key: string | null,
@@ -379,12 +378,6 @@ async function broadcast(
 
 // Finds the fate of a fee's transaction. Only proof ends a charge: seen on the chain, or the chain has passed the last
 // block that could take it and its whole history does not know it.
-
-export interface FollowFeesNeeds {
-  readonly clock: Clock;
-  readonly venues: Venues;
-  readonly fees: FeeStore;
-}
 
 /** Nodes that answer about history may be some blocks behind those that count them. */
 const MARGIN_BLOCKS = 32;
@@ -434,7 +427,7 @@ async function fatesOf(
  * chain or dead; nodes forget. What was answered as unknown is only looked at, unless its caller asks again.
  * @returns how many came to their end
  */
-export async function followFees(needs: FollowFeesNeeds): Promise<number> {
+export async function followFees(needs: FeeNeeds): Promise<number> {
   const charges = (await needs.fees.unsettled(SIGNATURES_AT_ONCE)).filter(isSigned);
   if (charges.length === 0) return 0;
   const fates = await fatesOf(needs, charges);
@@ -453,20 +446,9 @@ export async function followFees(needs: FollowFeesNeeds): Promise<number> {
 
 // Reads what a wallet has delegated to the platform, and what it would have to approve. Never signs.
 
-export interface DelegationNeeds {
-  readonly agents: AgentStore;
-  readonly venues: Venues;
-  readonly signing: SigningProvider;
-  /** Where fees go. */
-  readonly feeWallet: SolanaAddress;
-  readonly maxFeeCharge: Micro;
-  /** The JSON-RPC of the paper chain; `null` on a live one, or while its door is shut. */
-  readonly paperRpcUrl: string | null;
-}
-
 /** @param asked the agent's solAddress when left out @throws Refusal, ChainUnavailable */
 export async function delegationOf(
-  needs: DelegationNeeds,
+  needs: FeeNeeds,
   caller: Caller,
   asked: string | undefined,
 ): Promise<Delegation> {
@@ -495,7 +477,7 @@ export async function delegationOf(
 }
 
 async function walletOf(
-  { agents }: DelegationNeeds,
+  { agents }: FeeNeeds,
   caller: Caller,
   asked: string | undefined,
 ): Promise<SolanaAddress> {
@@ -515,6 +497,6 @@ async function walletOf(
   return address;
 }
 
-export const feeJobs = (needs: FollowFeesNeeds): readonly Job[] => [
+export const feeJobs = (needs: FeeNeeds): readonly Job[] => [
   { name: 'follow fees', everyMs: 2_000, run: () => followFees(needs) },
 ];

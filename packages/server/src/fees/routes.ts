@@ -2,11 +2,11 @@ import { chargeFee, chargeFeeByAgent, type FeeChargeResponse, getDelegation } fr
 import { deadlineOf } from '../platform/http/deadline.ts';
 import { type Bind, type Input, markedAnswer } from '../platform/http/routes.ts';
 import * as fees from './charge-fee.ts';
-import { type DelegationNeeds, delegationOf } from './charge-fee.ts';
+import { delegationOf } from './charge-fee.ts';
 
 type ChargeInput = Pick<Input<typeof chargeFee>, 'body' | 'caller' | 'request' | 'reply'>;
 
-export function bindFees(bind: Bind, needs: fees.ChargeFeeNeeds & DelegationNeeds): void {
+export function bindFees(bind: Bind, needs: fees.FeeNeeds): void {
   const charge = async ({ body, caller, request, reply }: ChargeInput): Promise<FeeChargeResponse> => {
     const key = request.keyed?.key ?? null;
     const charged = await fees.chargeFee(needs, caller, body, {

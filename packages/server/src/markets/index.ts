@@ -10,7 +10,7 @@ export {
   requireMarket,
   requireSide,
 } from './markets.ts';
-export { marketExists, type PriceHistoryNeeds, pricesHistory } from './price-history.ts';
+export { marketExists, pricesHistory } from './price-history.ts';
 export { bindMarkets, bindVenues } from './routes.ts';
 export {
   type Books,

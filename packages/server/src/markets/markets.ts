@@ -129,7 +129,7 @@ export interface FoundMarket {
   readonly market: MarketRecord;
 }
 
-export interface MarketPage {
+interface MarketPage {
   readonly found: readonly FoundMarket[];
   readonly total: number;
   /** Those of several that did not answer. */
@@ -361,22 +361,20 @@ export async function orderBook(
   };
 }
 
-export interface MarketJobsNeeds {
-  readonly clock: { now(): number };
-  readonly venues: Venues;
-  readonly storedNames: Pick<StoredNames, 'name'>;
-  readonly priceRetention: { thin(before: number): Promise<void> };
-  /** Younger prices stay as they were recorded. */
-  readonly detailMs: number;
-}
-
 export const marketJobs = ({
   clock,
   venues,
   storedNames,
   priceRetention,
   detailMs,
-}: MarketJobsNeeds): readonly Job[] => [
+}: {
+  readonly clock: { now(): number };
+  readonly venues: Venues;
+  readonly storedNames: Pick<StoredNames, 'name'>;
+  readonly priceRetention: { thin(before: number): Promise<void> };
+  /** Younger prices stay as they were recorded. */
+  readonly detailMs: number;
+}): readonly Job[] => [
   { name: 'name outcomes', everyMs: 15_000, run: () => storedNames.name(venues) },
   { name: 'thin prices', everyMs: 3_600_000, run: () => priceRetention.thin(clock.now() - detailMs) },
 ];

@@ -24,7 +24,7 @@ export function bindMarkets(bind: Bind, needs: HasVenues): void {
   bind(getMarket, ({ params, query }) => markets.getMarket(needs, params.id, query.venue));
 }
 
-export function bindVenues(bind: Bind, needs: guides.VenueGuideNeeds): void {
+export function bindVenues(bind: Bind, needs: Parameters<typeof guides.listVenues>[0]): void {
   bind(listVenues, async () => guides.listVenues(needs));
   bind(getVenueSigning, async ({ params }) => guides.venueSigning(needs, params.id));
 }

@@ -14,11 +14,10 @@ const CAPABILITIES: readonly Capability[] = [
   'paper',
 ];
 
-export interface VenueGuideNeeds extends HasVenues {
-  readonly publicUrl: string;
-}
-
-export const listVenues = ({ venues, publicUrl }: VenueGuideNeeds): VenueRecord[] =>
+export const listVenues = ({
+  venues,
+  publicUrl,
+}: HasVenues & { readonly publicUrl: string }): VenueRecord[] =>
   [...venues.values()].map((venue) => ({
     ...venueRecord(venue),
     capabilities: CAPABILITIES.filter((name) => venue[name] !== undefined),

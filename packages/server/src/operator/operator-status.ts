@@ -9,7 +9,7 @@ import { type HasVenues, venueRecord, venuesWith } from '../venues/asking.ts';
 import type { HeldTrade } from '../venues/live-orders.ts';
 import type { OperatorReads } from './operator-reads.ts';
 
-export interface OperatorStatusNeeds extends HasVenues {
+export interface OperatorNeeds extends HasVenues {
   readonly clock: Clock;
   readonly operatorReads: OperatorReads;
 }
@@ -18,7 +18,7 @@ type Own = Pick<OperatorStatus, 'version' | 'ready' | 'database' | 'thisReplica'
 
 const SECOND_MS = 1_000;
 
-export async function operatorStatus(needs: OperatorStatusNeeds, own: Own): Promise<OperatorStatus> {
+export async function operatorStatus(needs: OperatorNeeds, own: Own): Promise<OperatorStatus> {
   const now = needs.clock.now();
   const { leader, inDoubt, oldestInDoubtAt, tradesKeptAside, replicas, ...queues } =
     await needs.operatorReads.facts(inDoubtBefore(now));

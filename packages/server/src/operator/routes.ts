@@ -8,12 +8,7 @@ import type { watchRequests } from '../platform/http/metrics.ts';
 import { sendPage } from '../platform/http/page.ts';
 import type { Bind, Gate } from '../platform/http/routes.ts';
 import type { Streams } from '../streams/index.ts';
-import {
-  decideKeptTrade,
-  listKeptTrades,
-  type OperatorStatusNeeds,
-  operatorStatus,
-} from './operator-status.ts';
+import { decideKeptTrade, listKeptTrades, type OperatorNeeds, operatorStatus } from './operator-status.ts';
 
 /** This process among the replicas. */
 export interface ThisReplica {
@@ -23,8 +18,6 @@ export interface ThisReplica {
   /** Whether it keeps the paper exchange. */
   readonly leads: () => boolean;
 }
-
-export type OperatorNeeds = OperatorStatusNeeds;
 
 export interface OperatorParts {
   readonly gate: Pick<Gate, 'gatekeeper'>;

@@ -10,30 +10,12 @@ import {
   parseWallet,
   type WalletAddress,
 } from '../domain/records.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { DeskWatch } from '../platform/database/desk-watch.ts';
 import { decideOnce } from '../platform/database/idempotency-store.ts';
 import { createFairLine, type FairLine, type Job, type JobLog } from '../platform/scheduler.ts';
-import { type CancelQuotedNeeds, cancelOnChain } from '../quoting/index.ts';
-import type { OrderStore } from '../trading/index.ts';
+import { cancelOnChain } from '../quoting/index.ts';
 import { namedVenue, venueOf } from '../venues/asking.ts';
-import type { Venue, Venues } from '../venues/venue.ts';
-import type { WalletStore } from '../wallets/index.ts';
-import { ownOrder } from './read-orders.ts';
-
-export interface CancelOrderNeeds extends CancelQuotedNeeds {
-  readonly orders: Pick<OrderStore, 'byId' | 'openOfOwner'>;
-  readonly venues: Venues;
-}
-
-interface CancelLateNeeds extends CancelOrderNeeds {
-  readonly clock: Clock;
-  readonly orders: Pick<OrderStore, 'byId' | 'openOfOwner' | 'late' | 'cancelSilent'>;
-}
-
-export interface CancelAllNeeds extends CancelOrderNeeds {
-  readonly wallets: Pick<WalletStore, 'reachable'>;
-}
+import type { Venue } from '../venues/venue.ts';
+import { type OrderNeeds, ownOrder } from './read-orders.ts';
 
 const laneOf = ({ venue, funder }: OrderRow): string => `${venue} ${funder}`;
 
@@ -45,7 +27,7 @@ interface CancelOutcome {
 
 /** Cancels orders wallet by wallet, at each one's venue; each order ends up in one of the two lists. */
 async function cancelRows(
-  needs: CancelOrderNeeds,
+  needs: OrderNeeds,
   rows: readonly OrderRow[],
 ): Promise<Map<WalletAddress, CancelOutcome>> {
   const groups = Map.groupBy(rows, laneOf);
@@ -56,7 +38,7 @@ async function cancelRows(
 
 /** @param orders of one wallet on one venue; at least one */
 async function cancelGroup(
-  needs: CancelOrderNeeds,
+  needs: OrderNeeds,
   orders: readonly OrderRow[],
 ): Promise<CancelOutcome & { readonly wallet: WalletAddress }> {
   const [{ venue, funder, kind }] = orders as readonly [OrderRow, ...OrderRow[]];
@@ -110,7 +92,7 @@ const merge = (outcomes: Iterable<CancelOutcome>): CancelOutcome => {
 };
 
 export async function cancelOrder(
-  needs: CancelOrderNeeds,
+  needs: OrderNeeds,
   caller: ActingAgent,
   orderId: string,
 ): Promise<CancelResponse> {
@@ -127,7 +109,7 @@ interface CancelScope {
 }
 
 export async function cancelMarket(
-  needs: CancelOrderNeeds,
+  needs: OrderNeeds,
   caller: ActingAgent,
   scope: CancelScope,
 ): Promise<CancelMarketResponse> {
@@ -151,7 +133,7 @@ export async function cancelMarket(
 
 /** Under an Idempotency-Key those that were open when it came first: what was placed since stays. */
 async function openOnce(
-  { orders }: Pick<CancelOrderNeeds, 'orders'>,
+  { orders }: Pick<OrderNeeds, 'orders'>,
   { userId }: Pick<Owner, 'userId'>,
   choose: (open: readonly OrderRow[]) => Promise<readonly OrderRow[]> | readonly OrderRow[],
 ): Promise<readonly OrderRow[]> {
@@ -163,20 +145,17 @@ async function openOnce(
 
 /** Everything of all agents of an owner. */
 export const cancelOfOwner = async (
-  needs: CancelOrderNeeds,
+  needs: OrderNeeds,
   owner: Pick<Owner, 'userId'>,
 ): Promise<CancelMarketResponse> => cancelListed(needs, await openOnce(needs, owner, (open) => open));
 
-async function cancelListed(
-  needs: CancelOrderNeeds,
-  rows: readonly OrderRow[],
-): Promise<CancelMarketResponse> {
+async function cancelListed(needs: OrderNeeds, rows: readonly OrderRow[]): Promise<CancelMarketResponse> {
   const { canceled, notCanceled, known } = merge((await cancelRows(needs, rows)).values());
   return { canceled, notCanceled, totalCanceled: canceled.length, syncedToMkOrder: known };
 }
 
 /** Agents that are dead, frozen or cut off: what rests of them is canceled as late orders are. */
-const cancelSilent = ({ orders, clock }: CancelLateNeeds): Promise<void> => orders.cancelSilent(clock.now());
+const cancelSilent = ({ orders, clock }: OrderNeeds): Promise<void> => orders.cancelSilent(clock.now());
 
 /** At most so many late orders in one turn. */
 const LATE_AT_ONCE = 200;
@@ -185,7 +164,7 @@ const LATE_AT_ONCE = 200;
  * Hands over the orders whose `cancelAfterMs` is over, together those of a wallet at its venue: one that answers late holds up no
  * other. An order that its venue does not give up is asked for again later.
  */
-async function cancelLate(needs: CancelLateNeeds, line: FairLine): Promise<void> {
+async function cancelLate(needs: OrderNeeds, line: FairLine): Promise<void> {
   const rows = await needs.orders.late(needs.clock.now(), LATE_AT_ONCE);
   for (const [lane, orders] of Map.groupBy(rows, laneOf))
     line.add({
@@ -196,7 +175,7 @@ async function cancelLate(needs: CancelLateNeeds, line: FairLine): Promise<void>
 }
 
 /** Everything of the owner's on the wallets that the agent reaches, and all of its own. */
-export async function cancelAll(needs: CancelAllNeeds, caller: Caller): Promise<CancelAllResponse> {
+export async function cancelAll(needs: OrderNeeds, caller: Caller): Promise<CancelAllResponse> {
   const rows = await openOnce(needs, caller, async (open) => {
     const wallets = open.flatMap(({ funder, walletAddress }) => [funder, walletAddress]);
     const reached = await needs.wallets.reachable(caller, [...new Set(wallets)]);
@@ -215,11 +194,7 @@ export async function cancelAll(needs: CancelAllNeeds, caller: Caller): Promise<
   return { results, totalCanceled: total, syncedCount: total };
 }
 
-interface OrderJobsNeeds extends CancelLateNeeds {
-  readonly deskWatch: Pick<DeskWatch, 'turn'>;
-}
-
-export function orderJobs(needs: OrderJobsNeeds, log: JobLog): readonly Job[] {
+export function orderJobs(needs: OrderNeeds, log: JobLog): readonly Job[] {
   const onFailed = (error: unknown): void => log.error({ err: error }, 'late orders could not be canceled');
   const line = createFairLine({ atOnce: 64, ofLane: 1, mostWaiting: 200, onFailed });
   return [

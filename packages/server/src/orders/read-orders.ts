@@ -11,7 +11,7 @@ import {
   VENUE_REFUSALS,
   type VenueRefusal,
 } from '@bellwether/contract';
-import { microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
+import { type Micro, microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
 import { conditionIdOfBothWidths } from '@bellwether/protocol';
 import { saysExchange } from '../domain/draft.ts';
 import { mayFill, statusNumber, statusWord } from '../domain/lifecycle.ts';
@@ -23,20 +23,21 @@ import type {
   ListedOrder,
   OrderRow,
 } from '../domain/records.ts';
+import type { DeskWatch } from '../platform/database/desk-watch.ts';
 import { cursorOf, type Page, PLACES, pageOf, placeOf, windowBy, windowOf } from '../platform/http/page.ts';
 import { refusal } from '../platform/refusal.ts';
-import { cursorOfOrder, fillsOnChain, journalOf, type ReadQuotedNeeds } from '../quoting/index.ts';
-import type { OrderFilter, OrderStore } from '../trading/index.ts';
+import { cursorOfOrder, fillsOnChain, journalOf, type OutcomeNeeds } from '../quoting/index.ts';
+import type { OrderFilter, OrderStore, RefusalLog } from '../trading/index.ts';
 import { namedVenue } from '../venues/asking.ts';
-import type { Venues } from '../venues/venue.ts';
+import type { WalletStore } from '../wallets/index.ts';
+import type { ResultStore } from './result-store.ts';
 
-export interface ListOrdersNeeds {
-  readonly orders: Pick<OrderStore, 'open' | 'history' | 'fillsOfAgent'>;
-  readonly venues: Venues;
-}
-
-export interface GetOrderNeeds extends ReadQuotedNeeds {
-  readonly orders: Pick<OrderStore, 'byId' | 'fills'>;
+export interface OrderNeeds extends OutcomeNeeds {
+  readonly wallets: WalletStore;
+  readonly deskWatch: Pick<DeskWatch, 'turn'>;
+  readonly refusals: RefusalLog;
+  readonly results: ResultStore;
+  readonly simulationBalance: Micro;
 }
 
 const MICRO_PER_UNIT = 1_000_000n;
@@ -101,10 +102,10 @@ type Read = (
   filter: OrderFilter,
 ) => Promise<{ readonly orders: readonly ListedOrder[]; readonly total: number }>;
 
-export const listOpenOrders = (needs: ListOrdersNeeds, caller: ActingAgent, query: OpenOrdersQuery) =>
+export const listOpenOrders = (needs: OrderNeeds, caller: ActingAgent, query: OpenOrdersQuery) =>
   listBy(needs, caller, query, needs.orders.open);
 
-export const listOrders = (needs: ListOrdersNeeds, caller: ActingAgent, query: OrdersQuery) =>
+export const listOrders = (needs: OrderNeeds, caller: ActingAgent, query: OrdersQuery) =>
   listBy(needs, caller, query, needs.orders.history);
 
 const agentFill = (row: AgentFillRow): AgentFill => ({
@@ -133,7 +134,7 @@ function fillPlaceOf(cursor: string): FillPlace {
 
 /** @throws Refusal unknown_venue, invalid_request for a cursor that is none, contradictory_filter */
 export async function listFills(
-  needs: ListOrdersNeeds,
+  needs: OrderNeeds,
   caller: ActingAgent,
   query: FillsQuery,
 ): Promise<Page<AgentFill>> {
@@ -149,7 +150,7 @@ export async function listFills(
 
 /** @throws Refusal unknown_venue, invalid_request for a cursor that is none, contradictory_filter */
 async function listBy(
-  needs: ListOrdersNeeds,
+  needs: OrderNeeds,
   caller: ActingAgent,
   query: OrdersQuery,
   read: Read,
@@ -178,7 +179,7 @@ export async function ownOrder(
 }
 
 export async function getOrder(
-  needs: GetOrderNeeds,
+  needs: OrderNeeds,
   caller: ActingAgent,
   orderId: string,
 ): Promise<OrderDetail> {

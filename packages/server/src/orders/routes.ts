@@ -9,21 +9,14 @@ import {
   resetRiskSettings,
   updateRiskSettings,
 } from '@bellwether/contract';
-import { readSettings, resetSettings, type SettingsNeeds, updateSettings } from '../agents/index.ts';
+import { type AgentNeeds, readSettings, resetSettings, updateSettings } from '../agents/index.ts';
 import { sendPage } from '../platform/http/page.ts';
 import { type Bind, bindUseCases } from '../platform/http/routes.ts';
-import { type CancelAllNeeds, cancelAll, cancelMarket, cancelOrder } from './cancel-orders.ts';
-import {
-  type GetOrderNeeds,
-  getOrder,
-  type ListOrdersNeeds,
-  listFills,
-  listOpenOrders,
-  listOrders,
-} from './read-orders.ts';
+import { cancelAll, cancelMarket, cancelOrder } from './cancel-orders.ts';
+import { getOrder, listFills, listOpenOrders, listOrders, type OrderNeeds } from './read-orders.ts';
 import * as journal from './trades-journal.ts';
 
-export function bindOrders(bind: Bind, needs: ListOrdersNeeds & GetOrderNeeds & CancelAllNeeds): void {
+export function bindOrders(bind: Bind, needs: OrderNeeds): void {
   bindUseCases(bind, {
     listOpenOrders: ({ caller, query }) => listOpenOrders(needs, caller, query),
     listOrders: ({ caller, query }) => listOrders(needs, caller, query),
@@ -38,7 +31,7 @@ export function bindOrders(bind: Bind, needs: ListOrdersNeeds & GetOrderNeeds & 
 const DEFAULT_TRADES = 50;
 const DEFAULT_ENTRIES = 20;
 
-export function bindJournal(bind: Bind, needs: journal.JournalNeeds & SettingsNeeds): void {
+export function bindJournal(bind: Bind, needs: OrderNeeds & AgentNeeds): void {
   bind(listAgentTrades, async ({ caller, query, request, reply }) => {
     const page = await journal.agentTrades(needs, caller, query);
     const { limit = DEFAULT_TRADES, offset = 0, venue = ALL_VENUES } = query;

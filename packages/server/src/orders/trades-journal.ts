@@ -8,25 +8,15 @@ import {
   VENUE_REFUSALS,
   type VenueRefusal,
 } from '@bellwether/contract';
-import { type Micro, microToNumber } from '@bellwether/contract/decimals';
+import { microToNumber } from '@bellwether/contract/decimals';
 import { onlineStatus, STATUS_WORDS } from '../agents/index.ts';
 import { statusWord } from '../domain/lifecycle.ts';
 import type { ActingAgent } from '../domain/records.ts';
 import { plainText, UNTRUSTED_NOTICE } from '../domain/untrusted-text.ts';
-import type { Clock } from '../platform/clock.ts';
 import { cursorOf, type Page, type PageQuery, PLACES, pageOf, windowOf } from '../platform/http/page.ts';
-import type { RefusalLog } from '../trading/index.ts';
 import { namedVenue } from '../venues/asking.ts';
-import type { Venues } from '../venues/venue.ts';
-import type { AttemptRow, ResultStore, StandingRow } from './result-store.ts';
-
-export interface JournalNeeds {
-  readonly clock: Clock;
-  readonly refusals: RefusalLog;
-  readonly results: ResultStore;
-  readonly venues: Venues;
-  readonly simulationBalance: Micro;
-}
+import type { OrderNeeds } from './read-orders.ts';
+import type { AttemptRow, StandingRow } from './result-store.ts';
 
 export interface JournalQuery extends PageQuery {
   readonly venue?: string;
@@ -37,7 +27,7 @@ const cursorOfAttempt = ({ at, placed, slot }: AttemptRow): string =>
 
 /** @throws Refusal unknown_venue, contradictory_filter, invalid_request for a cursor that is none */
 export async function journalPage<T>(
-  needs: JournalNeeds,
+  needs: OrderNeeds,
   { agentId }: Pick<ActingAgent, 'agentId'>,
   query: JournalQuery,
   record: (row: AttemptRow) => T,
@@ -53,7 +43,7 @@ export async function journalPage<T>(
 }
 
 export const agentTrades = (
-  needs: JournalNeeds,
+  needs: OrderNeeds,
   caller: ActingAgent,
   query: JournalQuery,
 ): Promise<Page<AgentTrade>> => journalPage(needs, caller, query, tradeRecord);
@@ -85,7 +75,7 @@ const tradeRecord = (row: AttemptRow): AgentTrade => ({
   ...resultOf(row),
 });
 
-export async function tradesByStrategy(needs: JournalNeeds, caller: ActingAgent): Promise<StrategyResult[]> {
+export async function tradesByStrategy(needs: OrderNeeds, caller: ActingAgent): Promise<StrategyResult[]> {
   const rows = await needs.results.byStrategy(caller.agentId);
   return rows.map((row) => ({
     source: row.source,
@@ -107,12 +97,12 @@ const maskWallet = (address: string): string =>
 
 const share = (part: number, whole: number): number => Math.round((part / whole) * 1e6) / 1e6;
 
-export async function leaderboard(needs: JournalNeeds, limit: number): Promise<Leaderboard> {
+export async function leaderboard(needs: OrderNeeds, limit: number): Promise<Leaderboard> {
   const { rows, totalAgents } = await needs.results.standings();
   return { entries: rows.slice(0, limit).map((row) => entry(needs, row)), totalAgents };
 }
 
-function entry(needs: JournalNeeds, row: StandingRow): LeaderboardEntry {
+function entry(needs: OrderNeeds, row: StandingRow): LeaderboardEntry {
   const decided = row.wins + row.losses;
   const base = needs.simulationBalance;
   const name = plainText(row.name, LIMITS.agentNameChars);

@@ -25,11 +25,12 @@ import {
 } from '../platform/http/pages.ts';
 import type { Bind } from '../platform/http/routes.ts';
 import { Refusal } from '../platform/refusal.ts';
-import { claimPreview, type OwnedAgentNeeds } from './owned-agents.ts';
+import { claimPreview } from './owned-agents.ts';
+import type { OwnerNeeds } from './owners.ts';
 
 export function bindClaims(
   bind: Bind,
-  needs: OwnedAgentNeeds & { readonly publicUrl: string },
+  needs: OwnerNeeds & { readonly publicUrl: string },
   { ownerOf }: Pick<Identities, 'ownerOf'>,
   siteOf: () => Site,
 ): void {

@@ -1,6 +1,6 @@
 /** Owners: accounts by passkey, sessions, claims, grants of wallets, their pages. */
 export { bindClaims } from './claim-page.ts';
-export { listAgents, type OwnedAgentNeeds, ownedAgent, pause, pauseAll } from './owned-agents.ts';
+export { listAgents, ownedAgent, pause, pauseAll } from './owned-agents.ts';
 export { type Challenge, createOwnerStore, type OwnerStore } from './owner-store.ts';
 export {
   askForPasskey,
@@ -8,7 +8,6 @@ export {
   type OwnerNeeds,
   ownerJobs,
   ownerOfSession,
-  type PasskeyWordNeeds,
   requirePasskey,
 } from './owners.ts';
 export { createPasskeys, type PasskeyOptions } from './passkeys.ts';

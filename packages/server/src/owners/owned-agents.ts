@@ -16,7 +16,6 @@ import {
 import { microToNumber } from '@bellwether/contract/decimals';
 import {
   type AgentRow,
-  type AgentStore,
   agentByClaimCode,
   keyRecord,
   lockedByOwner,
@@ -31,29 +30,17 @@ import {
 import type { Denial } from '../domain/denial.ts';
 import { type Owner, parseWallet } from '../domain/records.ts';
 import { type Caps, capsLocked, type OwnerLocks, type Safeguards } from '../domain/safeguards.ts';
-import type { Clock } from '../platform/clock.ts';
 import type { Revocations } from '../platform/database/replica-watch.ts';
 import { Refusal, refusal } from '../platform/refusal.ts';
-import type { Secrets } from '../platform/secrets.ts';
-import { type HasVenues, heartbeatOf, venueOf } from '../venues/asking.ts';
-import type { Venues } from '../venues/venue.ts';
-import { credentialIdentity, type HeartbeatStore } from '../wallets/index.ts';
-import type { Challenge, OwnerStore, Reseal } from './owner-store.ts';
-import { askForPasskey, type PasskeyWordNeeds, requirePasskey } from './owners.ts';
+import { heartbeatOf, venueOf } from '../venues/asking.ts';
+import { credentialIdentity } from '../wallets/index.ts';
+import type { Challenge, Reseal } from './owner-store.ts';
+import { askForPasskey, type OwnerNeeds, requirePasskey } from './owners.ts';
 import type { PasskeyOptions } from './passkeys.ts';
-
-export interface OwnedAgentNeeds {
-  readonly clock: Clock;
-  readonly secrets: Secrets;
-  readonly agents: AgentStore;
-  readonly owners: OwnerStore;
-  readonly heartbeats: HeartbeatStore;
-  readonly venues: Venues;
-}
 
 const RETRY_S = 1;
 
-async function ownerAgent(needs: OwnedAgentNeeds, row: AgentRow): Promise<OwnerAgent> {
+async function ownerAgent(needs: OwnerNeeds, row: AgentRow): Promise<OwnerAgent> {
   const settings = await needs.agents.settings(row.agentId);
   return {
     agentId: row.agentId,
@@ -71,14 +58,14 @@ async function ownerAgent(needs: OwnedAgentNeeds, row: AgentRow): Promise<OwnerA
 
 /** For the claim page, which shows an agent to everyone with its code. */
 export async function claimPreview(
-  needs: OwnedAgentNeeds,
+  needs: OwnerNeeds,
   claimCode: string | undefined,
 ): Promise<{ readonly agent: OwnerAgent; readonly ownerId: bigint | null }> {
   const row = await agentByClaimCode(needs, claimCode);
   return { agent: await ownerAgent(needs, row), ownerId: row.claimed ? row.userId : null };
 }
 
-export async function listAgents(needs: OwnedAgentNeeds, owner: Owner): Promise<OwnerAgent[]> {
+export async function listAgents(needs: OwnerNeeds, owner: Owner): Promise<OwnerAgent[]> {
   const ids = await needs.owners.agentIds(owner.userId);
   const rows = await Promise.all(ids.map((id) => needs.agents.byId(id)));
   return Promise.all(rows.filter((row) => row !== null).map((row) => ownerAgent(needs, row)));
@@ -86,7 +73,7 @@ export async function listAgents(needs: OwnedAgentNeeds, owner: Owner): Promise<
 
 /** @param announce makes every replica drop what it remembers of a key, and with it the agent's former owner */
 export async function claim(
-  needs: OwnedAgentNeeds,
+  needs: OwnerNeeds,
   owner: Owner,
   { claimCode, safeguards }: { readonly claimCode: string; readonly safeguards?: OwnerSafeguards },
   announce: Revocations['announce'],
@@ -122,7 +109,7 @@ export async function claim(
 
 /** @throws Refusal agent_not_found, for other people's agents too */
 export async function ownedAgent(
-  needs: Pick<OwnedAgentNeeds, 'agents'>,
+  needs: Pick<OwnerNeeds, 'agents'>,
   owner: Owner,
   agentId: string,
 ): Promise<AgentRow> {
@@ -132,7 +119,7 @@ export async function ownedAgent(
 }
 
 async function changeSettings(
-  needs: OwnedAgentNeeds,
+  needs: OwnerNeeds,
   owner: Owner,
   agentId: string,
   decide: (current: SettingsRow) => SettingsChange,
@@ -143,17 +130,13 @@ async function changeSettings(
 }
 
 /** All or none; an agent whose claim is under way belongs to its owner only once that has ended. */
-export async function pauseAll(
-  needs: OwnedAgentNeeds,
-  owner: Owner,
-  isPaused: boolean,
-): Promise<OwnerAgent[]> {
+export async function pauseAll(needs: OwnerNeeds, owner: Owner, isPaused: boolean): Promise<OwnerAgent[]> {
   await needs.owners.pauseAll(owner.userId, isPaused, needs.clock.now());
   return listAgents(needs, owner);
 }
 
 export async function setSafeguards(
-  needs: OwnedAgentNeeds,
+  needs: OwnerNeeds,
   owner: Owner,
   agentId: string,
   asked: OwnerSafeguards,
@@ -168,7 +151,7 @@ export async function setSafeguards(
 
 /** Both ways the owner's word goes over the agent's: a resume lifts the agent's own pause, too. */
 export const pause = (
-  needs: OwnedAgentNeeds,
+  needs: OwnerNeeds,
   owner: Owner,
   agentId: string,
   paused: boolean,
@@ -177,16 +160,12 @@ export const pause = (
     paused ? { ownerPaused: true } : { ownerPaused: false, tradingPaused: false },
   );
 
-export const listKeys = async (
-  needs: OwnedAgentNeeds,
-  owner: Owner,
-  agentId: string,
-): Promise<ApiKeyRecord[]> =>
+export const listKeys = async (needs: OwnerNeeds, owner: Owner, agentId: string): Promise<ApiKeyRecord[]> =>
   (await needs.agents.keys((await ownedAgent(needs, owner, agentId)).agentId)).map((key) => keyRecord(key));
 
 /** The last key, too: an agent without one can do nothing, which may be what its owner wants. */
 export async function revokeKey(
-  needs: OwnedAgentNeeds,
+  needs: OwnerNeeds,
   owner: Owner,
   { agentId, keyId }: { readonly agentId: string; readonly keyId: string },
   announce: Revocations['announce'],
@@ -195,11 +174,7 @@ export async function revokeKey(
   return revokeApiKey(needs, row, { keyId, force: true }, announce);
 }
 
-export async function listWallets(
-  needs: OwnedAgentNeeds,
-  owner: Owner,
-  agentId: string,
-): Promise<OwnerWallet[]> {
+export async function listWallets(needs: OwnerNeeds, owner: Owner, agentId: string): Promise<OwnerWallet[]> {
   const row = await ownedAgent(needs, owner, agentId);
   const [grants, heartbeats] = await Promise.all([
     needs.owners.walletGrants(owner.userId, row.agentId),
@@ -217,7 +192,7 @@ export async function listWallets(
 }
 
 export async function grantWallet(
-  needs: OwnedAgentNeeds,
+  needs: OwnerNeeds,
   owner: Owner,
   agentId: string,
   { walletAddress: asked, granted }: { readonly walletAddress: string; readonly granted: boolean },
@@ -235,7 +210,7 @@ export async function grantWallet(
 const notYourWallet = (detail: string): Refusal =>
   refusal('wallet_not_found', detail, { path: 'walletAddress' });
 
-export async function leftWallets(needs: OwnedAgentNeeds, owner: Owner): Promise<LeftWallet[]> {
+export async function leftWallets(needs: OwnerNeeds, owner: Owner): Promise<LeftWallet[]> {
   const keys = await needs.owners.leftKeys(owner.userId);
   return Promise.all(
     keys.map(async ({ signer, wallets, leftAt, agentIds }) => ({
@@ -262,7 +237,7 @@ export async function leftWallets(needs: OwnedAgentNeeds, owner: Owner): Promise
 
 /** @param owner `null`: the operator, whose word goes over every owner's */
 export async function liftLocks(
-  needs: OwnedAgentNeeds,
+  needs: OwnerNeeds,
   owner: Owner | null,
   { walletAddress }: LiftRequest,
 ): Promise<LiftResult> {
@@ -362,8 +337,6 @@ export function decideOwnerChange(locks: OwnerLocks, change: OwnerChange): Decid
 // How caps bind exits: only the owner changes it, by a passkey's answer to a challenge that was made for this agent and these values
 // alone. A session that was stolen cannot let a hijacked agent sell everything.
 
-export type ExitRuleNeeds = OwnedAgentNeeds & PasskeyWordNeeds;
-
 type ExitRule = Pick<Settings, 'capsBindExits' | 'exitDistancePercent'>;
 
 const exitRulePurpose = (
@@ -373,7 +346,7 @@ const exitRulePurpose = (
 ): Challenge['purpose'] => `exit rule ${agentId} ${capsBindExits} ${exitDistancePercent} by ${userId}`;
 
 export async function beginExitRule(
-  needs: ExitRuleNeeds,
+  needs: OwnerNeeds,
   owner: Owner,
   agentId: string,
   rule: ExitRule,
@@ -384,7 +357,7 @@ export async function beginExitRule(
 
 /** @throws Refusal agent_not_found, passkey_challenge_expired, passkey_rejected */
 export async function setExitRule(
-  needs: ExitRuleNeeds,
+  needs: OwnerNeeds,
   owner: Owner,
   agentId: string,
   { response, capsBindExits, exitDistancePercent }: ExitRule & PasskeySignIn,
@@ -398,8 +371,6 @@ export async function setExitRule(
 // The owner's word that a venue may cancel everything of a wallet's key once the desk is dead or the wallet's agents are silent. It takes
 // the passkey, both ways: heartbeats that end cancel what others placed with the key, too.
 
-export type HeartbeatNeeds = PasskeyWordNeeds & HasVenues & { readonly heartbeats: HeartbeatStore };
-
 interface Asked {
   readonly walletAddress: string;
   readonly on: boolean;
@@ -409,7 +380,7 @@ const heartbeatPurpose = ({ walletAddress, on }: Asked, { userId }: Owner): Chal
   `heartbeat ${walletAddress} ${on} by ${userId}`;
 
 /** @throws Refusal wallet_not_found */
-async function ownWallet({ heartbeats }: HeartbeatNeeds, { userId }: Owner, asked: string) {
+async function ownWallet({ heartbeats }: OwnerNeeds, { userId }: Owner, asked: string) {
   const wallet = parseWallet(asked);
   if (wallet === null || !(await heartbeats.ofOwner(userId)).has(wallet))
     throw notYourWallet('No wallet of yours with this address has credentials here.');
@@ -417,7 +388,7 @@ async function ownWallet({ heartbeats }: HeartbeatNeeds, { userId }: Owner, aske
 }
 
 export async function beginHeartbeat(
-  needs: HeartbeatNeeds,
+  needs: OwnerNeeds,
   owner: Owner,
   { walletAddress, on }: Asked,
 ): Promise<PasskeyOptions> {
@@ -427,7 +398,7 @@ export async function beginHeartbeat(
 
 /** @throws Refusal wallet_not_found, passkey_challenge_expired, passkey_rejected */
 export async function setHeartbeat(
-  needs: HeartbeatNeeds,
+  needs: OwnerNeeds,
   owner: Owner,
   { response, walletAddress, on }: Asked & PasskeySignIn,
 ): Promise<WalletHeartbeat & { readonly walletAddress: string }> {

@@ -12,12 +12,15 @@ import {
   type PasskeySignIn,
   readRecoveryCode,
 } from '@bellwether/contract';
+import type { AgentStore } from '../agents/index.ts';
 import type { Owner, Recovery, SignedInOwner } from '../domain/records.ts';
 import type { Clock } from '../platform/clock.ts';
 import { notDuringRecovery } from '../platform/http/identify.ts';
 import { refusal } from '../platform/refusal.ts';
 import type { Job } from '../platform/scheduler.ts';
 import type { Secrets } from '../platform/secrets.ts';
+import type { Venues } from '../venues/venue.ts';
+import type { HeartbeatStore } from '../wallets/index.ts';
 import type { Challenge, NewSession, OwnerStore, PasskeyAccount } from './owner-store.ts';
 import type { NewPasskey, PasskeyAnswer, PasskeyOptions, Passkeys } from './passkeys.ts';
 
@@ -26,6 +29,9 @@ export interface OwnerNeeds {
   readonly secrets: Secrets;
   readonly owners: OwnerStore;
   readonly passkeys: Passkeys;
+  readonly agents: AgentStore;
+  readonly heartbeats: HeartbeatStore;
+  readonly venues: Venues;
 }
 
 const CHALLENGE_MS = 5 * 60_000;
@@ -114,15 +120,9 @@ async function takeChallenge(
   return challenge;
 }
 
-export interface PasskeyWordNeeds {
-  readonly clock: Clock;
-  readonly owners: Pick<OwnerStore, 'addChallenge' | 'takeChallenge' | 'passkey' | 'usePasskey'>;
-  readonly passkeys: Pick<Passkeys, 'signInOptions' | 'challengeOf' | 'verifySignIn'>;
-}
-
 /** Begins to ask for the word of an owner, who is signed in, for one purpose. */
 export async function askForPasskey(
-  { owners, passkeys, clock }: PasskeyWordNeeds,
+  { owners, passkeys, clock }: OwnerNeeds,
   purpose: Challenge['purpose'],
 ): Promise<PasskeyOptions> {
   const options = await passkeys.signInOptions();
@@ -136,7 +136,7 @@ export async function askForPasskey(
  * @throws Refusal passkey_challenge_expired, passkey_rejected unless a passkey of this owner answers for this purpose
  */
 export async function requirePasskey(
-  needs: PasskeyWordNeeds,
+  needs: OwnerNeeds,
   { userId }: Owner,
   response: PasskeySignIn['response'],
   purpose: Challenge['purpose'],
@@ -442,11 +442,6 @@ export async function newRecoveryCode(
   return { recoveryCode, madeAt: new Date(at).toISOString() };
 }
 
-export interface OwnerJobsNeeds {
-  readonly clock: { now(): number };
-  readonly owners: { sweep(at: number): Promise<unknown> };
-}
-
-export const ownerJobs = ({ clock, owners }: OwnerJobsNeeds): readonly Job[] => [
+export const ownerJobs = ({ clock, owners }: Pick<OwnerNeeds, 'clock' | 'owners'>): readonly Job[] => [
   { name: 'sweep sessions', everyMs: 3_600_000, run: () => owners.sweep(clock.now()) },
 ];

@@ -64,11 +64,7 @@ interface OwnersDoor {
 
 export function bindOwners(
   bind: Bind,
-  needs: owners.OwnerNeeds &
-    agents.OwnedAgentNeeds &
-    exits.ExitRuleNeeds &
-    heartbeats.HeartbeatNeeds &
-    Published,
+  needs: owners.OwnerNeeds & Published,
   { announce, rateLimits }: OwnersDoor,
 ): void {
   const session = (reply: FastifyReply, token: string | null) =>

@@ -1,6 +1,6 @@
 /** Positions: what fills do to them, holdings, results, redemption. */
 
-export { createPositionStore, type PositionStore } from './position-store.ts';
+export { createPositionStore } from './position-store.ts';
 export {
   closedPositions,
   currentPositions,
@@ -11,7 +11,6 @@ export {
   narrowed,
   type PositionNeeds,
   type PositionQuery,
-  pageOf,
   positionRecords,
   type Valued,
   valued,

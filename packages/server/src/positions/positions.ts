@@ -372,7 +372,7 @@ export const hoursUntil = (endDate: string, now: number): number =>
 
 // Narrows, sorts and pages positions, by the names that other public clients send. Pure.
 
-export interface PositionFilters {
+interface PositionFilters {
   readonly market?: string;
   readonly title?: string;
   readonly sizeThreshold?: number;
@@ -416,6 +416,3 @@ export function narrowed<T extends Position>(positions: readonly T[], filters: P
   const direction = filters.sortDirection === 'ASC' ? 1 : -1;
   return found.sort((a, b) => direction * compare(a[field], b[field]));
 }
-
-export const pageOf = <T>(items: readonly T[], offset: number, limit: number | undefined): T[] =>
-  items.slice(offset, limit === undefined ? undefined : offset + limit);

@@ -1,4 +1,5 @@
 /** Positions of a wallet in quoted markets: sizes from the chain, cost from what the desk traded. */
+
 import { type ChainPosition, outcomeName } from '@bellwether/contract';
 import {
   MICRO,
@@ -14,16 +15,8 @@ import type { Caller, PositionRow } from '../domain/records.ts';
 import { refusal } from '../platform/refusal.ts';
 import { filterOf, type HasVenues, quotingVenue } from '../venues/asking.ts';
 import type { TickerMarket } from '../venues/quotes.ts';
-import type { Venues } from '../venues/venue.ts';
-import type { WalletStore } from '../wallets/index.ts';
-import type { PositionStore } from './position-store.ts';
+import type { PositionNeeds } from './positions.ts';
 import { paidPrice, percentOf } from './positions.ts';
-
-export interface ChainPositionNeeds {
-  readonly wallets: WalletStore;
-  readonly positions: PositionStore;
-  readonly venues: Venues;
-}
 
 interface Wallets {
   readonly read: readonly SolanaAddress[];
@@ -32,11 +25,7 @@ interface Wallets {
 }
 
 /** @throws Refusal invalid_solana_address, wallet_not_found */
-async function walletsFor(
-  needs: ChainPositionNeeds,
-  caller: Caller,
-  asked: string | undefined,
-): Promise<Wallets> {
+async function walletsFor(needs: PositionNeeds, caller: Caller, asked: string | undefined): Promise<Wallets> {
   const { named, proved: ofAgent } = await needs.wallets.solanaWallets(caller);
   const proved = new Set(ofAgent);
   if (asked === undefined)
@@ -60,7 +49,7 @@ async function walletsFor(
  * @throws Refusal invalid_solana_address, wallet_not_found, and what the venue's ports throw while they do not answer
  */
 export async function chainPositions(
-  needs: ChainPositionNeeds,
+  needs: PositionNeeds,
   caller: Caller,
   asked: string | undefined,
 ): Promise<ChainPosition[]> {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RedeemAnswer } from '../venues/venue.ts';
-import { type AutoRedeemNeeds, autoRedeem } from './redeem.ts';
+import { autoRedeem, type RedeemNeeds } from './redeem.ts';
 import type { Holding } from './redemption-store.ts';
 
 const holding = (wallet: string, conditionId: string) =>
@@ -44,7 +44,7 @@ function desk(
         for (const id of ids) due.delete(id);
       },
     },
-  } as unknown as AutoRedeemNeeds;
+  } as unknown as RedeemNeeds;
   return { needs, due, requested };
 }
 

@@ -7,17 +7,20 @@ import type { VenueId } from '../domain/market.ts';
 import type { Caller } from '../domain/records.ts';
 import { within } from '../domain/unavailable.ts';
 import { marketNamed } from '../markets/index.ts';
-import type { Clock } from '../platform/clock.ts';
 import { refusal } from '../platform/refusal.ts';
 import type { Job } from '../platform/scheduler.ts';
 import { type HasVenues, namedVenue, requireCapability, venuesWith } from '../venues/asking.ts';
-import { type RedeemAnswer, relayRecord, type Venue, type Venues, type VenueWith } from '../venues/venue.ts';
+import { type RedeemAnswer, relayRecord, type Venue, type VenueWith } from '../venues/venue.ts';
 import { evmWallets, type PositionNeeds } from './positions.ts';
 import type { Holding, RedeemableHolder, RedemptionStore, RelayedRedemptions } from './redemption-store.ts';
 
 export interface RedeemNeeds extends PositionNeeds {
   readonly redemptions: RedemptionStore;
   readonly relayedRedemptions: Pick<RelayedRedemptions, 'prepare'>;
+  readonly chainOrders: {
+    unresolved(venue: string, limit: number): Promise<readonly string[]>;
+    resolve(resolutions: readonly ResolutionEvidence[]): Promise<void>;
+  };
 }
 
 const RETRY_S = 1;
@@ -195,18 +198,12 @@ function summary(
 // and a repeated redemption pays nothing. What lost is burnt for everybody: it is no position any more. A turn with
 // nothing due is one look at an empty index.
 
-export interface AutoRedeemNeeds {
-  readonly clock: Clock;
-  readonly redemptions: RedemptionStore;
-  readonly venues: Venues;
-}
-
 /** Markets per turn, and redemptions in flight: what shares a group commit without holding up the trades. */
 const MARKETS_PER_TURN = 50;
 const AT_ONCE = 200;
 
 /** @returns how many holdings were redeemed */
-export async function autoRedeem(needs: AutoRedeemNeeds): Promise<number> {
+export async function autoRedeem(needs: RedeemNeeds): Promise<number> {
   // Elsewhere the owner of the wallet signs.
   const venues = venuesWith(needs, 'redemption').filter(({ backend }) => backend === 'paper');
   if (venues.length === 0) return 0;
@@ -259,19 +256,13 @@ export async function autoRedeem(needs: AutoRedeemNeeds): Promise<number> {
 // Records what owners have redeemed past the desk: at a live venue the desk only says which call to sign, and learns from the
 // venue that it was made. Accounts are asked about while they hold something redeemable, each once a minute at the most.
 
-interface FollowRedemptionsNeeds {
-  readonly clock: Clock;
-  readonly redemptions: RedemptionStore;
-  readonly venues: Venues;
-}
-
 const EVERY_MS = 60_000;
 /** The venue allows twenty such questions a second from one address, for everything that asks there. */
 const ACCOUNTS_PER_TURN = 50;
 const ACCOUNTS_AT_ONCE = 10;
 
 /** @returns how many positions changed @throws what a venue throws, once the other accounts have been asked about */
-export async function followRedemptions(needs: FollowRedemptionsNeeds): Promise<number> {
+export async function followRedemptions(needs: RedeemNeeds): Promise<number> {
   let changed = 0;
   const failures: unknown[] = [];
   for (const venue of venuesWith(needs, 'redemption')) {
@@ -292,7 +283,7 @@ export async function followRedemptions(needs: FollowRedemptionsNeeds): Promise<
 }
 
 async function record(
-  { clock, redemptions }: FollowRedemptionsNeeds,
+  { clock, redemptions }: RedeemNeeds,
   { redemption }: VenueWith<'redemption'>,
   { wallet, conditionIds }: RedeemableHolder,
 ): Promise<number> {
@@ -305,19 +296,10 @@ async function record(
 
 // Notes how traded markets ended at venues that announce nothing and have to be asked.
 
-interface ResolveMarketsNeeds {
-  readonly clock: Clock;
-  readonly venues: Venues;
-  readonly chainOrders: {
-    unresolved(venue: string, limit: number): Promise<readonly string[]>;
-    resolve(resolutions: readonly ResolutionEvidence[]): Promise<void>;
-  };
-}
-
 const ASKED_PER_TURN = 500;
 
 /** @returns how many outcomes were written @throws what a venue throws, once the others have been asked */
-export async function resolveMarkets(needs: ResolveMarketsNeeds): Promise<number> {
+export async function resolveMarkets(needs: RedeemNeeds): Promise<number> {
   const asked = [...needs.venues.values()].filter(({ markets }) => !markets.announcesResolutions);
   const turns = await Promise.allSettled(asked.map((venue) => resolveAt(needs, venue)));
   const failures = turns.flatMap((turn) => (turn.status === 'rejected' ? [turn.reason] : []));
@@ -325,7 +307,7 @@ export async function resolveMarkets(needs: ResolveMarketsNeeds): Promise<number
   return turns.reduce((sum, turn) => (turn.status === 'fulfilled' ? sum + turn.value : sum), 0);
 }
 
-async function resolveAt(needs: ResolveMarketsNeeds, venue: Venue): Promise<number> {
+async function resolveAt(needs: RedeemNeeds, venue: Venue): Promise<number> {
   const conditionIds = await needs.chainOrders.unresolved(venue.id, ASKED_PER_TURN);
   if (conditionIds.length === 0) return 0;
   const at = needs.clock.now();
@@ -339,9 +321,7 @@ async function resolveAt(needs: ResolveMarketsNeeds, venue: Venue): Promise<numb
   return resolutions.length;
 }
 
-type PositionJobsNeeds = AutoRedeemNeeds & ResolveMarketsNeeds & FollowRedemptionsNeeds;
-
-export const positionJobs = (needs: PositionJobsNeeds): readonly Job[] => [
+export const positionJobs = (needs: RedeemNeeds): readonly Job[] => [
   { name: 'redeem', everyMs: 1_000, run: () => autoRedeem(needs) },
   {
     name: 'resolve markets',

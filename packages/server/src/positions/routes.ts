@@ -5,16 +5,16 @@ import {
   listVenueBPositionsByPost,
   redeemPosition,
 } from '@bellwether/contract';
+import { sliceOf } from '../domain/market-search.ts';
 import { offsetPages, paginate } from '../platform/http/page.ts';
 import type { Bind } from '../platform/http/routes.ts';
 import * as positions from './positions.ts';
-import { pageOf } from './positions.ts';
-import { type ChainPositionNeeds, chainPositions } from './quoted-positions.ts';
+import { chainPositions } from './quoted-positions.ts';
 import { type RedeemNeeds, redeem } from './redeem.ts';
 
 const DEFAULT_HOURS = 24;
 
-export function bindPositions(bind: Bind, needs: positions.PositionNeeds & RedeemNeeds): void {
+export function bindPositions(bind: Bind, needs: RedeemNeeds): void {
   bind(getWalletPositions, ({ caller, params, query }) =>
     positions.walletPositions(needs, caller, params.address, query.venue),
   );
@@ -22,12 +22,12 @@ export function bindPositions(bind: Bind, needs: positions.PositionNeeds & Redee
     const { limit, offset = 0, hours = DEFAULT_HOURS, ...rest } = query;
     const found = await positions.expiringPositions(needs, caller, { ...rest, hours });
     paginate(request, reply, found.total, offsetPages(offset, limit, found.total));
-    return { ...found, positions: pageOf(found.positions, offset, limit) };
+    return { ...found, positions: [...sliceOf(found.positions, { offset, limit })] };
   });
   bind(redeemPosition, ({ caller, body }) => redeem(needs, caller, body));
 }
 
-export function bindChainPositions(bind: Bind, needs: ChainPositionNeeds): void {
+export function bindChainPositions(bind: Bind, needs: positions.PositionNeeds): void {
   bind(listVenueBPositions, async ({ caller, query, request, reply }) => {
     const positions = await chainPositions(needs, caller, query.userPublicKey);
     paginate(request, reply, positions.length);

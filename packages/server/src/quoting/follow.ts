@@ -15,7 +15,7 @@ import {
   progressed,
   reject,
 } from './outcomes.ts';
-import type { ChainOrderRow, ChainOrderStore, QuoteRow, QuoteStore } from './quote-store.ts';
+import type { ChainOrderRow, QuoteRow } from './quote-store.ts';
 import { isUnseen } from './submit.ts';
 
 /** A look-up of signatures takes no more. */
@@ -29,13 +29,8 @@ const DEAD_AFTER_BLOCKS = 32;
 /** Questions to the venue at a time. */
 const ASK_AT_ONCE = 16;
 
-interface FollowNeeds extends OutcomeNeeds {
-  readonly chainOrders: Pick<ChainOrderStore, 'claim' | 'beginSend' | 'postpone' | 'advance'>;
-  readonly quotes: Pick<QuoteStore, 'byIds'>;
-}
-
 /** @returns how many orders were looked after */
-export async function followChainOrders(needs: FollowNeeds): Promise<number> {
+export async function followChainOrders(needs: OutcomeNeeds): Promise<number> {
   const at = needs.clock.now();
   const due = await needs.chainOrders.claim({ at, leaseMs: LEASE_MS, limit: BATCH });
   if (due.length === 0) return 0;
@@ -66,7 +61,7 @@ function requireQuote(quote: QuoteRow | undefined): ExecutableQuote {
   return quote;
 }
 
-async function followSending(needs: FollowNeeds, orders: readonly FollowedOrder[]): Promise<void> {
+async function followSending(needs: OutcomeNeeds, orders: readonly FollowedOrder[]): Promise<void> {
   if (orders.length === 0) return;
   const { chain } = quotingVenue(needs).quotes;
   let height: number;
@@ -98,7 +93,7 @@ const signaturesOf = (orders: readonly FollowedOrder[]): string[] => orders.map(
 
 /** Writes what the chain has seen. @returns the rest */
 async function settleSeen(
-  needs: FollowNeeds,
+  needs: OutcomeNeeds,
   orders: readonly FollowedOrder[],
   landings: ReadonlyMap<string, Landing>,
 ): Promise<FollowedOrder[]> {
@@ -116,7 +111,7 @@ async function settleSeen(
 }
 
 /** One more look, into history too; then it is proved that nothing happened. */
-async function bury(needs: FollowNeeds, orders: readonly FollowedOrder[]): Promise<void> {
+async function bury(needs: OutcomeNeeds, orders: readonly FollowedOrder[]): Promise<void> {
   if (orders.length === 0) return;
   let landings: ReadonlyMap<string, Landing>;
   try {
@@ -131,7 +126,7 @@ async function bury(needs: FollowNeeds, orders: readonly FollowedOrder[]): Promi
   await Promise.all(gone.map(({ row }) => reject(needs, row, 'not_landed')));
 }
 
-async function resend(needs: FollowNeeds, orders: readonly FollowedOrder[]): Promise<void> {
+async function resend(needs: OutcomeNeeds, orders: readonly FollowedOrder[]): Promise<void> {
   if (orders.length === 0) return;
   const now = needs.clock.now();
   const begun = await needs.chainOrders.beginSend(
@@ -152,7 +147,7 @@ async function resend(needs: FollowNeeds, orders: readonly FollowedOrder[]): Pro
   );
 }
 
-async function followLanded(needs: FollowNeeds, orders: readonly FollowedOrder[]): Promise<void> {
+async function followLanded(needs: OutcomeNeeds, orders: readonly FollowedOrder[]): Promise<void> {
   const failures: unknown[] = [];
   for (let i = 0; i < orders.length; i += ASK_AT_ONCE) {
     const some = orders.slice(i, i + ASK_AT_ONCE);
@@ -167,7 +162,7 @@ async function followLanded(needs: FollowNeeds, orders: readonly FollowedOrder[]
   if (failures.length > 0) throw new AggregateError(failures, 'quoted orders were not recorded');
 }
 
-async function followFills(needs: FollowNeeds, { row, quote }: FollowedOrder): Promise<void> {
+async function followFills(needs: OutcomeNeeds, { row, quote }: FollowedOrder): Promise<void> {
   const { inputMint, outputMint, inAmount } = quote.amounts;
   const progress = await quotingVenue(needs).quotes.progress({
     ...{ inputMint, outputMint, inAmount, signature: row.signature },
@@ -176,7 +171,7 @@ async function followFills(needs: FollowNeeds, { row, quote }: FollowedOrder): P
   if (progress.kind !== 'unknown') await progressed(needs, row, quote, progress);
 }
 
-const postpone = (needs: FollowNeeds, orders: readonly FollowedOrder[], pauseMs: number): Promise<void> => {
+const postpone = (needs: OutcomeNeeds, orders: readonly FollowedOrder[], pauseMs: number): Promise<void> => {
   const dueAt = needs.clock.now() + pauseMs;
   return needs.chainOrders.postpone(orders.map(({ row }) => ({ orderId: row.orderId, dueAt })));
 };
@@ -184,11 +179,7 @@ const postpone = (needs: FollowNeeds, orders: readonly FollowedOrder[], pauseMs:
 /** Long enough to tell a late agent that its quote has expired; quotes come by the second. */
 const QUOTE_KEPT_MS = 3_600_000;
 
-interface QuotingJobsNeeds extends FollowNeeds {
-  readonly quotes: FollowNeeds['quotes'] & { sweep(expiredBefore: number): Promise<void> };
-}
-
-export const quotingJobs = (needs: QuotingJobsNeeds): readonly Job[] => [
+export const quotingJobs = (needs: OutcomeNeeds): readonly Job[] => [
   { name: 'follow', everyMs: 300, run: () => followChainOrders(needs) },
   {
     name: 'sweep quotes',

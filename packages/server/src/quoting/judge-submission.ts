@@ -21,7 +21,13 @@ import {
   transactionId,
   type VerifyEd25519,
 } from '@bellwether/protocol';
-import { type GivenApproval, requireApproval, withApproval } from '../approvals/index.ts';
+import type { AgentStore } from '../agents/index.ts';
+import {
+  type GivenApproval,
+  type ObtainApprovalNeeds,
+  requireApproval,
+  withApproval,
+} from '../approvals/index.ts';
 import { averagePrice, legsOf } from '../domain/amounts.ts';
 import type { Denial } from '../domain/denial.ts';
 import type { BoundTerms } from '../domain/draft.ts';
@@ -36,10 +42,12 @@ import {
   verdicts,
 } from '../domain/safeguards.ts';
 import { ChainUnavailable } from '../domain/unavailable.ts';
-import type { Clock } from '../platform/clock.ts';
 import { Refusal, refusal } from '../platform/refusal.ts';
 import {
   type NewChainOrder,
+  type NoteRefusalNeeds,
+  type OrderStore,
+  type PlaceOrderNeeds,
   type Recorded,
   requireReady,
   type TradeLedger,
@@ -47,9 +55,16 @@ import {
 } from '../trading/index.ts';
 import { quotingVenue } from '../venues/asking.ts';
 import type { Simulation } from '../venues/chain.ts';
-import type { Venue, Venues, VenueWith } from '../venues/venue.ts';
-import { type ExecutableQuote, isExecutable, mintOf } from './outcomes.ts';
+import type { Venue, VenueWith } from '../venues/venue.ts';
+import { type ExecutableQuote, isExecutable, mintOf, type OutcomeNeeds } from './outcomes.ts';
 import type { QuoteRow } from './quote-store.ts';
+
+export interface QuotingNeeds extends OutcomeNeeds, PlaceOrderNeeds, NoteRefusalNeeds, ObtainApprovalNeeds {
+  readonly orders: OrderStore;
+  readonly ledger: TradeLedger;
+  readonly agents: AgentStore;
+  readonly signatures: { readonly verifyEd25519?: VerifyEd25519 };
+}
 
 type ChainTrade = Pick<ExecutableQuote, 'wallet' | 'ticker' | 'mints' | 'side' | 'amounts'>;
 
@@ -99,15 +114,9 @@ function verdictOn({ backend }: Venue, trade: ChainTrade, standing: Standing): Q
   };
 }
 
-export interface LookAheadNeeds {
-  readonly clock: Clock;
-  readonly ledger: Pick<TradeLedger, 'look'>;
-  readonly venues: Venues;
-}
-
 /** Answer that a submit would get at this moment. Reserves nothing. */
 export async function lookAhead(
-  needs: LookAheadNeeds,
+  needs: QuotingNeeds,
   caller: Caller,
   trade: ChainTrade,
 ): Promise<QuoteVerdict & { readonly standing: Standing | null }> {
@@ -138,11 +147,6 @@ export function sentenceOf({ detail, context, fix }: Denial): string {
 /** After this the follower takes up what was recorded and, it seems, never sent. */
 const TAKEN_UP_AFTER_MS = 3_000;
 
-export interface JudgeSubmissionNeeds {
-  readonly clock: Clock;
-  readonly signatures: { readonly verifyEd25519?: VerifyEd25519 };
-}
-
 export interface Submission {
   readonly caller: Caller;
   readonly request: SubmitRequest;
@@ -161,7 +165,7 @@ export interface SoundSubmission {
 
 /** The quote, the fields sent along, the transaction itself, what the chain says of it. @throws Refusal */
 export async function judgeSubmission(
-  needs: JudgeSubmissionNeeds,
+  needs: QuotingNeeds,
   { request, venue, quote: quoted, twin }: Submission,
 ): Promise<SoundSubmission> {
   const quote = await requireUsable(needs, venue, quoted);
@@ -184,7 +188,7 @@ export const alreadyUsed = (orderId: string): Refusal =>
 
 /** @throws Refusal quote_not_executable, quote_expired */
 export async function requireUsable(
-  { clock }: Pick<JudgeSubmissionNeeds, 'clock'>,
+  { clock }: Pick<QuotingNeeds, 'clock'>,
   { quotes }: VenueWith<'quotes'>,
   quote: QuoteRow,
 ): Promise<ExecutableQuote> {
@@ -255,7 +259,7 @@ function exact(value: number | undefined): string | undefined {
 
 /** The quote, the venue's state, the safeguards, the owner's approval. @returns what to record @throws Refusal */
 export function judgeQuotedOrder(
-  { clock }: JudgeSubmissionNeeds,
+  { clock }: QuotingNeeds,
   { caller, request, requestId, venue }: Submission,
   { quote, approval }: { readonly quote: ExecutableQuote; readonly approval: GivenApproval | null },
   scope: TradeScope,

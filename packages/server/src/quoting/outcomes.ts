@@ -16,15 +16,19 @@ import {
 } from '../domain/lifecycle.ts';
 import type { WalletAddress } from '../domain/records.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { OrderStore } from '../trading/index.ts';
 import { quotingVenue } from '../venues/asking.ts';
 import type { OrderProgress, QuotedAmounts, VenueFill, VenueRevert } from '../venues/quotes.ts';
 import type { Venues } from '../venues/venue.ts';
-import type { ChainOrderRow, ChainOrderStore, QuoteRow } from './quote-store.ts';
+import type { ChainOrderRow, ChainOrderStore, QuoteRow, QuoteStore } from './quote-store.ts';
 
+/** What becomes of quotes and of their orders. */
 export interface OutcomeNeeds {
   readonly clock: Clock;
-  readonly chainOrders: Pick<ChainOrderStore, 'advance'>;
   readonly venues: Venues;
+  readonly orders: OrderStore;
+  readonly chainOrders: ChainOrderStore;
+  readonly quotes: QuoteStore;
 }
 
 /** A quote of which an order can be made. */

@@ -20,7 +20,6 @@ import {
   pipsToNumber,
 } from '@bellwether/contract/decimals';
 import { parseSolanaAddress, type SolanaAddress, toBase64 } from '@bellwether/protocol';
-import type { AgentStore } from '../agents/index.ts';
 import {
   ApprovalNeeded,
   type ApprovalSubject,
@@ -29,7 +28,6 @@ import {
   askApproval,
   declined,
   NO_OWNER_FIX,
-  type ObtainApprovalNeeds,
   requireApproval,
 } from '../approvals/index.ts';
 import { averagePrice, legsOf } from '../domain/amounts.ts';
@@ -40,7 +38,6 @@ import { plainText, UNTRUSTED_NOTICE } from '../domain/untrusted-text.ts';
 import { TITLE_CHARS } from '../markets/index.ts';
 import type { Clock } from '../platform/clock.ts';
 import { Refusal, refusal } from '../platform/refusal.ts';
-import type { Secrets } from '../platform/secrets.ts';
 import type { Placed } from '../trading/index.ts';
 import { quotingVenue } from '../venues/asking.ts';
 import type { QuoteQuestion, TickerMarket, VenueQuote } from '../venues/quotes.ts';
@@ -49,19 +46,13 @@ import {
   alreadyUsed,
   boundTerms,
   budgetOf,
-  type LookAheadNeeds,
   lookAhead,
+  type QuotingNeeds,
   requireUsable,
   sentenceOf,
 } from './judge-submission.ts';
 import { type ExecutableQuote, mintOf } from './outcomes.ts';
 import type { QuoteRow, QuoteStore } from './quote-store.ts';
-
-export interface QuoteNeeds extends LookAheadNeeds {
-  readonly agents: Pick<AgentStore, 'byId'>;
-  readonly quotes: Pick<QuoteStore, 'add'>;
-  readonly secrets: Pick<Secrets, 'newId'>;
-}
 
 /** At most; a blockhash that ends sooner ends the quote. */
 const QUOTE_TTL_MS = 120_000;
@@ -73,7 +64,7 @@ const PERCENT = 100n;
  * @throws Refusal with every fault of the request at once
  */
 export async function quote(
-  needs: QuoteNeeds,
+  needs: QuotingNeeds,
   caller: Caller,
   request: QuoteRequest,
   country: string | null,
@@ -121,14 +112,14 @@ export async function quote(
 }
 
 /** Once a proxy is to name the country, what it does not name is not taken for allowed. */
-function blockOf(needs: QuoteNeeds, country: string | null): string | null {
+function blockOf(needs: QuotingNeeds, country: string | null): string | null {
   const { geography } = quotingVenue(needs).quotes;
   return geography === undefined || geography.countryHeader === null ? null : geography.refusalOf(country);
 }
 
 /** Denial by the safeguards of the order that could be signed; `null` also where there is nothing to sign. */
 async function denialOfAnswer(
-  needs: QuoteNeeds,
+  needs: QuotingNeeds,
   caller: Caller,
   { wallet, ticker, side }: QuoteQuestion,
   answer: VenueQuote,
@@ -144,7 +135,7 @@ async function denialOfAnswer(
 }
 
 /** The venue's answer; what cannot be had is a degraded quote. */
-async function ask(needs: QuoteNeeds, question: QuoteQuestion): Promise<VenueQuote> {
+async function ask(needs: QuotingNeeds, question: QuoteQuestion): Promise<VenueQuote> {
   const { quotes, paper } = quotingVenue(needs);
   if (question.wallet !== null && paper !== undefined) {
     try {
@@ -159,7 +150,11 @@ async function ask(needs: QuoteNeeds, question: QuoteQuestion): Promise<VenueQuo
 
 const upper = <T extends string>(text: string): T => text.toUpperCase() as T;
 
-async function questionOf(needs: QuoteNeeds, caller: Caller, request: QuoteRequest): Promise<QuoteQuestion> {
+async function questionOf(
+  needs: QuotingNeeds,
+  caller: Caller,
+  request: QuoteRequest,
+): Promise<QuoteQuestion> {
   const [first, ...rest] = quoteFaults(request);
   if (first !== undefined) throw new Refusal([first, ...rest]);
   const side = upper<'BUY' | 'SELL'>(request.action);
@@ -230,7 +225,7 @@ const addressFaults = (given: Readonly<Record<string, unknown>>): readonly Denia
       detail: `${path} is not base58 of 32 bytes.`,
     }));
 
-async function ownWallet(needs: QuoteNeeds, caller: Caller): Promise<SolanaAddress | null> {
+async function ownWallet(needs: QuotingNeeds, caller: Caller): Promise<SolanaAddress | null> {
   const stored = (await needs.agents.byId(caller.agentId))?.solAddress ?? null;
   return stored === null ? null : parseSolanaAddress(stored);
 }
@@ -248,7 +243,7 @@ function pricesOf(market: TickerMarket): { yesPrice?: string; noPrice?: string }
 
 /** Mints that a quote for a market would give and receive. */
 function mintsOf(
-  needs: QuoteNeeds,
+  needs: QuotingNeeds,
   row: Omit<QuoteRow, 'withdrawn'>,
 ): { inputMint?: string; outputMint?: string } {
   if (row.amounts !== null) return row.amounts;
@@ -261,7 +256,7 @@ function mintsOf(
 }
 
 function quoteRecord(
-  needs: QuoteNeeds,
+  needs: QuotingNeeds,
   row: Omit<QuoteRow, 'withdrawn'>,
   answer: VenueQuote,
   denial: Denial | null,
@@ -400,10 +395,6 @@ function termsOf(
   };
 }
 
-export interface AskQuoteNeeds extends LookAheadNeeds, ObtainApprovalNeeds {
-  readonly quotes: Pick<QuoteStore, 'toSubmit'>;
-}
-
 interface AskRequest {
   readonly quoteId: string;
   readonly reasoning?: string | null;
@@ -413,7 +404,7 @@ interface AskRequest {
 
 /** Asks once: the same quote gets the same approval. @throws Refusal with what a submit would be refused for anyway */
 export async function askQuoteApproval(
-  needs: AskQuoteNeeds,
+  needs: QuotingNeeds,
   caller: Caller,
   request: AskRequest,
 ): Promise<Placed<AgentApproval>> {

@@ -12,28 +12,11 @@ import { isTerminal, statusNumber, statusWord } from '../domain/lifecycle.ts';
 import type { Caller, FillRow, OrderRow, QuotedOrderRow } from '../domain/records.ts';
 import { cursorOf, type Page, type PageQuery, PLACES, pageOf, windowOf } from '../platform/http/page.ts';
 import { refusal } from '../platform/refusal.ts';
-import type { OrderFilter, OrderStore } from '../trading/index.ts';
+import type { OrderFilter } from '../trading/index.ts';
 import { checkedRecord } from '../trading/index.ts';
 import { quotingVenue } from '../venues/asking.ts';
 import { cancelUnsent, type ExecutableQuote, holderOf, isExecutable, type OutcomeNeeds } from './outcomes.ts';
-import type { ChainOrderRow, ChainOrderStore, QuoteRow, QuoteStore } from './quote-store.ts';
-
-export interface ReadQuotedNeeds {
-  readonly orders: Pick<OrderStore, 'fills'>;
-  readonly chainOrders: Pick<ChainOrderStore, 'byIds'>;
-  readonly quotes: Pick<QuoteStore, 'byIds'>;
-}
-
-export interface CancelQuotedNeeds extends OutcomeNeeds {
-  readonly chainOrders: Pick<ChainOrderStore, 'byIds' | 'advance'>;
-  readonly quotes: Pick<QuoteStore, 'byIds'>;
-}
-
-export interface QuotedOrderNeeds extends CancelQuotedNeeds {
-  readonly orders: Pick<OrderStore, 'byId' | 'fills' | 'history'>;
-  readonly chainOrders: Pick<ChainOrderStore, 'byIds' | 'orderIdOf' | 'advance'>;
-  readonly quotes: Pick<QuoteStore, 'byId' | 'byIds' | 'withdraw'>;
-}
+import type { ChainOrderRow, QuoteRow } from './quote-store.ts';
 
 /** An order with the transaction that it is, and the quote that was signed. */
 interface OrderWithTransaction {
@@ -43,7 +26,7 @@ interface OrderWithTransaction {
 }
 
 async function withTransactions(
-  needs: Pick<ReadQuotedNeeds, 'chainOrders' | 'quotes'>,
+  needs: Pick<OutcomeNeeds, 'chainOrders' | 'quotes'>,
   all: readonly OrderRow[],
 ): Promise<OrderWithTransaction[]> {
   const rows = all.filter((row) => row.kind === 'quoted');
@@ -134,14 +117,14 @@ const fillRecord = (chain: ChainOrderRow, fill: FillRow): QuotedOrderDetail['fil
   filledAt: new Date(fill.filledAt).toISOString(),
 });
 
-export type QuotedOrderQuery = Pick<OrderFilter, 'conditionId' | 'orderStatus' | 'clientOrderId'> & PageQuery;
+type QuotedOrderQuery = Pick<OrderFilter, 'conditionId' | 'orderStatus' | 'clientOrderId'> & PageQuery;
 
 export const cursorOfOrder = ({ createdAt, orderId }: Pick<OrderRow, 'createdAt' | 'orderId'>): string =>
   cursorOf({ at: createdAt, id: orderId });
 
 /** @throws Refusal contradictory_filter, invalid_request for a cursor that is none */
 export async function listQuotedOrders(
-  needs: QuotedOrderNeeds,
+  needs: OutcomeNeeds,
   caller: Caller,
   query: QuotedOrderQuery,
 ): Promise<Page<QuotedOrder>> {
@@ -156,7 +139,7 @@ export async function listQuotedOrders(
 }
 
 /** By our id, which is the quote's, or by the signature of the transaction: the latter's case matters. */
-async function idOf(needs: QuotedOrderNeeds, caller: Caller, text: string): Promise<string> {
+async function idOf(needs: OutcomeNeeds, caller: Caller, text: string): Promise<string> {
   return UUID.test(text)
     ? text.toLowerCase()
     : ((await needs.chainOrders.orderIdOf(caller.agentId, text)) ?? text);
@@ -165,7 +148,7 @@ async function idOf(needs: QuotedOrderNeeds, caller: Caller, text: string): Prom
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export async function getQuotedOrder(
-  needs: QuotedOrderNeeds,
+  needs: OutcomeNeeds,
   caller: Caller,
   orderId: string,
 ): Promise<QuotedOrderDetail> {
@@ -185,18 +168,18 @@ export async function getQuotedOrder(
   };
 }
 
-const fillsOf = (needs: ReadQuotedNeeds, { row, quote }: OrderWithTransaction): Promise<readonly FillRow[]> =>
+const fillsOf = (needs: OutcomeNeeds, { row, quote }: OrderWithTransaction): Promise<readonly FillRow[]> =>
   needs.orders.fills(holderOf(quote), row.orderId);
 
 /** The fills of a quoted order; they are recorded with the account that received the tokens. */
-export async function fillsOnChain(needs: ReadQuotedNeeds, row: QuotedOrderRow): Promise<readonly FillRow[]> {
+export async function fillsOnChain(needs: OutcomeNeeds, row: QuotedOrderRow): Promise<readonly FillRow[]> {
   const [order] = (await withTransactions(needs, [row])) as [OrderWithTransaction];
   return fillsOf(needs, order);
 }
 
 /** @throws Refusal order_id_required, order_not_found */
 export async function cancelQuotedOrder(
-  needs: QuotedOrderNeeds,
+  needs: OutcomeNeeds,
   caller: Caller,
   request: QuotedCancelRequest,
 ): Promise<QuotedCancelResponse> {
@@ -226,7 +209,7 @@ export async function cancelQuotedOrder(
 
 /** Takes back what no node has been given; the answer for all others says when they are over at the latest. */
 export async function cancelOnChain(
-  needs: CancelQuotedNeeds,
+  needs: OutcomeNeeds,
   rows: readonly OrderRow[],
 ): Promise<{ canceled: string[]; notCanceled: Record<string, string> }> {
   const canceled: string[] = [];

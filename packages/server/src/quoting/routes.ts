@@ -13,11 +13,10 @@ import { noteRefusal } from '../platform/http/metrics.ts';
 import { sendPage } from '../platform/http/page.ts';
 import { type Aliases, type Bind, markedAnswer } from '../platform/http/routes.ts';
 import { type HasVenues, quotingVenue } from '../venues/asking.ts';
-import { type AskQuoteNeeds, askQuoteApproval, type QuoteNeeds, quote, quoteFaults } from './quote.ts';
+import type { QuotingNeeds } from './judge-submission.ts';
+import { askQuoteApproval, quote, quoteFaults } from './quote.ts';
 import * as orders from './records.ts';
-import { type SubmitNeeds, submit } from './submit.ts';
-
-type Needs = QuoteNeeds & AskQuoteNeeds & SubmitNeeds & orders.ReadQuotedNeeds & orders.QuotedOrderNeeds;
+import { submit } from './submit.ts';
 
 const NEUTRAL = '/venueb/';
 const CHARGE_BY_AGENT = '/venueb/agent/charge-fee';
@@ -38,7 +37,7 @@ function countryOf(needs: HasVenues, { headers, fromProxy }: FastifyRequest): st
   return typeof named === 'string' ? named : null;
 }
 
-export function bindQuotes(bind: Bind, needs: Needs): void {
+export function bindQuotes(bind: Bind, needs: QuotingNeeds): void {
   bind(
     quoteVenueB,
     async ({ caller, body, request }) => {

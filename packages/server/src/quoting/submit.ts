@@ -13,31 +13,29 @@ import {
   type VenueRefusal,
 } from '@bellwether/contract';
 import { equalBytes } from '@bellwether/protocol';
-import { type ObtainApprovalNeeds, obtainApproval } from '../approvals/index.ts';
+import { obtainApproval } from '../approvals/index.ts';
 import type { FirstAnswer } from '../domain/evidence.ts';
 import type { Caller, NewQuotedOrder } from '../domain/records.ts';
 import type { Deadline } from '../platform/http/deadline.ts';
 import { refusal } from '../platform/refusal.ts';
 import type { TradeTrace } from '../platform/tracing.ts';
-import type { NewChainOrder, OrderStore } from '../trading/index.ts';
+import type { NewChainOrder } from '../trading/index.ts';
 import {
   alreadyPlaced,
   endsWith,
-  type NoteRefusalNeeds,
   noteSubmitRefusal,
   type Placed,
   type Placement,
-  type PlaceOrderNeeds,
   placeOrder,
 } from '../trading/index.ts';
 import { quotingVenue } from '../venues/asking.ts';
-import type { Venues, VenueWith } from '../venues/venue.ts';
+import type { VenueWith } from '../venues/venue.ts';
 import {
   alreadyUsed,
   bytesOf,
-  type JudgeSubmissionNeeds,
   judgeQuotedOrder,
   judgeSubmission,
+  type QuotingNeeds,
   type SoundSubmission,
   type Submission,
   signatureIn,
@@ -45,21 +43,10 @@ import {
 } from './judge-submission.ts';
 import { reject } from './outcomes.ts';
 import { labelsOf, quoteApproval } from './quote.ts';
-import type { ChainOrderRow, ChainOrderStore, QuoteStore } from './quote-store.ts';
+import type { ChainOrderRow } from './quote-store.ts';
 
 /** When the follower first looks whether it has landed. */
 const FIRST_LOOK_MS = 600;
-
-export interface SubmitNeeds
-  extends PlaceOrderNeeds,
-    JudgeSubmissionNeeds,
-    NoteRefusalNeeds,
-    ObtainApprovalNeeds {
-  readonly venues: Venues;
-  readonly quotes: Pick<QuoteStore, 'toSubmit'>;
-  readonly orders: Pick<OrderStore, 'byId' | 'settle'>;
-  readonly chainOrders: Pick<ChainOrderStore, 'byIds' | 'beginSend' | 'onceUnlocked' | 'advance'>;
-}
 
 interface SubmitCall {
   readonly caller: Caller;
@@ -69,7 +56,7 @@ interface SubmitCall {
   readonly trace?: TradeTrace | undefined;
 }
 
-export async function submit(needs: SubmitNeeds, call: SubmitCall): Promise<Placed<SubmitResponse>> {
+export async function submit(needs: QuotingNeeds, call: SubmitCall): Promise<Placed<SubmitResponse>> {
   const { caller, request, requestId } = call;
   const signature = signatureIn(request.signedTransaction);
   const found = await needs.quotes.toSubmit(caller.agentId, request.quoteId, signature);
@@ -82,7 +69,7 @@ export async function submit(needs: SubmitNeeds, call: SubmitCall): Promise<Plac
 
 /** @param submitted what was submitted for the quote before, as it was read with the quote */
 function placementOf(
-  needs: SubmitNeeds,
+  needs: QuotingNeeds,
   submission: Submission,
   submitted: ChainOrderRow | null,
 ): Placement<SoundSubmission, NewQuotedOrder, SubmitResponse> {
@@ -128,7 +115,7 @@ function placementOf(
  * @throws Refusal quote_already_used for any other, order_already_placed with another `cancelAfterMs`, quote_not_executable where it was canceled before it was sent
  */
 async function replayOf(
-  needs: SubmitNeeds,
+  needs: QuotingNeeds,
   { caller, request, quote: { quoteId } }: Submission,
   chain: ChainOrderRow | null,
 ): Promise<SubmitResponse | null> {
@@ -143,7 +130,7 @@ async function replayOf(
 }
 
 async function send(
-  needs: SubmitNeeds,
+  needs: QuotingNeeds,
   venue: VenueWith<'quotes'>,
   order: NewQuotedOrder,
   chain: NewChainOrder,
@@ -178,7 +165,7 @@ async function send(
 
 /** A cancel at the same time may hold the row: what it does is known once it lets go. */
 async function wasCanceled(
-  { chainOrders, orders }: Pick<SubmitNeeds, 'chainOrders' | 'orders'>,
+  { chainOrders, orders }: Pick<QuotingNeeds, 'chainOrders' | 'orders'>,
   { agentId, orderId }: NewQuotedOrder,
 ): Promise<boolean> {
   try {

@@ -1,4 +1,6 @@
 /** Reads receipts: of one order, and a whole chain page by page. */
+
+import type { Sha256 } from '@bellwether/contract';
 import {
   type OrderReceipt,
   RECEIPT_LIMITS,
@@ -7,13 +9,18 @@ import {
   type ReceiptEntry,
   type ReceiptPage,
 } from '@bellwether/contract';
+import type { AgentStore } from '../agents/index.ts';
+import type { Clock } from '../platform/clock.ts';
 import { refusal } from '../platform/refusal.ts';
 import type { OrderStore } from '../trading/index.ts';
 import type { LinkedReceipt, ReceiptStore } from './store.ts';
 
-export interface ReadReceiptsNeeds {
-  readonly receipts: Pick<ReceiptStore, 'head' | 'page' | 'ofOrder'>;
+export interface ReceiptNeeds {
+  readonly clock: Clock;
+  readonly receipts: ReceiptStore;
   readonly orders: Pick<OrderStore, 'byId'>;
+  readonly agents: Pick<AgentStore, 'byId'>;
+  readonly sha256: Sha256;
 }
 
 export interface Agent {
@@ -36,7 +43,7 @@ const RETRY_S = 2;
 
 /** @throws Refusal order_not_found, receipt_not_found */
 export async function orderReceipt(
-  { receipts, orders }: ReadReceiptsNeeds,
+  { receipts, orders }: ReceiptNeeds,
   { agentId }: Agent,
   orderId: string,
 ): Promise<OrderReceipt> {

@@ -5,16 +5,13 @@ import {
   listReceipts,
   type ReceiptPage,
 } from '@bellwether/contract';
-import type { AgentStore } from '../agents/index.ts';
 import type { Owner } from '../domain/records.ts';
 import { paginate } from '../platform/http/page.ts';
 import { type Bind, bindUseCases, type Input } from '../platform/http/routes.ts';
 import { refusal } from '../platform/refusal.ts';
-import { type Agent, orderReceipt, type ReadReceiptsNeeds, receiptPage } from './read.ts';
+import { type Agent, orderReceipt, type ReceiptNeeds, receiptPage } from './read.ts';
 
-type OwnersReceiptsNeeds = ReadReceiptsNeeds & { readonly agents: Pick<AgentStore, 'byId'> };
-
-export function bindReceipts(bind: Bind, needs: OwnersReceiptsNeeds): void {
+export function bindReceipts(bind: Bind, needs: ReceiptNeeds): void {
   bindUseCases(bind, {
     getOrderReceipt: ({ caller, params }) => orderReceipt(needs, caller, params.orderId),
   });
@@ -39,7 +36,7 @@ export function bindReceipts(bind: Bind, needs: OwnersReceiptsNeeds): void {
 
 /** @throws Refusal agent_not_found, for other people's agents too */
 async function ownersAgent(
-  { agents }: Pick<OwnersReceiptsNeeds, 'agents'>,
+  { agents }: Pick<ReceiptNeeds, 'agents'>,
   { userId }: Owner,
   agentId: string,
 ): Promise<Agent> {

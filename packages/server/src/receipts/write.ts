@@ -5,13 +5,14 @@
  * Trades go first: this takes a twentieth of the time, and more the later receipts are: half of it from five seconds on, which is
  * enough for as many trades as a desk can take.
  */
+
 import { canonicalJson, FIRST_LINK, type ReceiptBody, receiptText, type Sha256 } from '@bellwether/contract';
 import { formatMicro, formatPips } from '@bellwether/contract/decimals';
 import { type OrderStatus, reachable } from '../domain/lifecycle.ts';
 import type { OrderRow } from '../domain/records.ts';
-import type { Clock } from '../platform/clock.ts';
 import type { Job } from '../platform/scheduler.ts';
 import { checkedRecord } from '../trading/index.ts';
+import type { ReceiptNeeds } from './read.ts';
 import type {
   DoubtfulPiece,
   DoubtfulReceipts,
@@ -22,15 +23,8 @@ import type {
   ReceiptPiece,
   ReceiptPlace,
   ReceiptRow,
-  ReceiptStore,
   StoredJournal,
 } from './store.ts';
-
-interface WriteReceiptsNeeds {
-  readonly clock: Clock;
-  readonly receipts: Pick<ReceiptStore, 'extend'>;
-  readonly sha256: Sha256;
-}
 
 /** So few that no request notices the time. */
 const FACTS_PER_PIECE = 200;
@@ -44,7 +38,7 @@ const TURN_MS = 125;
 const LOST_REST_MS = 2_000;
 
 /** @returns one turn of the job */
-function createReceiptWriter({ clock, receipts, sha256 }: WriteReceiptsNeeds): () => Promise<void> {
+function createReceiptWriter({ clock, receipts, sha256 }: ReceiptNeeds): () => Promise<void> {
   let share = LEAST_SHARE;
   /** What its share of the time has left for it. Below zero a piece took more, which is waited for. */
   let leftMs = TURN_MS;
@@ -239,16 +233,11 @@ function linkEntries(
 // It must not cover up what somebody altered. So it corrects only what the lifecycle allows to come later, and only
 // where the receipts themselves, or the log, have the state that the order has now.
 
-interface CorrectReceiptsNeeds {
-  readonly receipts: Pick<ReceiptStore, 'correct'>;
-  readonly sha256: Sha256;
-}
-
 /** So few that trades do not notice. */
 const ORDERS_PER_TURN = 200;
 
 /** @returns one turn of the job, which has nothing to do once all receipts were looked at */
-function createReceiptCorrector({ receipts, sha256 }: CorrectReceiptsNeeds) {
+function createReceiptCorrector({ receipts, sha256 }: ReceiptNeeds) {
   let isDone = false;
   return async (): Promise<void> => {
     if (isDone) return;
@@ -342,7 +331,7 @@ const hasAnswered = (reported: ReceiptedState | null, state: State): boolean => 
 
 // Receipts follow trades within a second.
 
-export const receiptJobs = (needs: WriteReceiptsNeeds & CorrectReceiptsNeeds): readonly Job[] => [
+export const receiptJobs = (needs: ReceiptNeeds): readonly Job[] => [
   { name: 'write receipts', everyMs: 250, run: createReceiptWriter(needs) },
   { name: 'correct receipts', everyMs: 500, run: createReceiptCorrector(needs) },
 ];

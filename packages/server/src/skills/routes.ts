@@ -26,7 +26,7 @@ async function paged<T extends { readonly total: number }>(
   list: Promise<T>,
 ): Promise<T> {
   const answer = await list;
-  const { limit, offset } = skills.pageOf(query);
+  const { limit, offset } = skills.windowIn(query);
   paginate(request, reply, answer.total, offsetPages(offset, limit, answer.total));
   return answer;
 }

@@ -60,18 +60,18 @@ const record = (row: SkillRow): Skill => ({
 
 const operatorRecord = (row: SkillRow): OperatorSkill => ({ ...record(row), isVisible: row.isVisible });
 
-export const pageOf = ({ limit = SKILL_LIMITS.pageSize, offset = 0 }: SkillQuery) => ({ limit, offset });
+export const windowIn = ({ limit = SKILL_LIMITS.pageSize, offset = 0 }: SkillQuery) => ({ limit, offset });
 const categoryOf = ({ category }: SkillQuery) => (category === undefined ? {} : { category });
 
 export async function listSkills(needs: SkillNeeds, query: SkillQuery): Promise<SkillList> {
-  const { rows, total } = await needs.skills.listed({ ...categoryOf(query), ...pageOf(query) });
+  const { rows, total } = await needs.skills.listed({ ...categoryOf(query), ...windowIn(query) });
   return { list: rows.map(record), total };
 }
 
 export async function listMySkills(needs: SkillNeeds, caller: Caller, query: SkillQuery): Promise<SkillList> {
   const { rows, total } = await needs.skills.listed({
     ...categoryOf(query),
-    ...pageOf(query),
+    ...windowIn(query),
     userId: caller.userId,
   });
   return { list: rows.map(record), total };
@@ -148,7 +148,7 @@ export async function listForReview(
   needs: SkillNeeds,
   query: { reviewStatus?: ReviewStatus; limit?: number; offset?: number },
 ): Promise<OperatorSkillList> {
-  const { rows, total } = await needs.skills.byReviewStatus(query.reviewStatus ?? PENDING, pageOf(query));
+  const { rows, total } = await needs.skills.byReviewStatus(query.reviewStatus ?? PENDING, windowIn(query));
   return { list: rows.map(operatorRecord), total };
 }
 

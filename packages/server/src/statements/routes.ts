@@ -3,8 +3,6 @@ import { Readable } from 'node:stream';
 import { getOwnerStatement, getStatement, type Statement, type StatementEvent } from '@bellwether/contract';
 import type { Micro } from '@bellwether/contract/decimals';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { AgentStore } from '../agents/index.ts';
-import type { OwnerReads } from '../console/index.ts';
 import type { ActingAgent, Owner } from '../domain/records.ts';
 import { ownedAgent } from '../owners/index.ts';
 import { paginate } from '../platform/http/page.ts';
@@ -22,11 +20,6 @@ import {
   statement,
 } from './statement.ts';
 
-interface StatementRouteNeeds extends StatementNeeds {
-  readonly agents: AgentStore;
-  readonly ownerReads: OwnerReads;
-}
-
 interface Asked extends StatementQuery {
   readonly format?: 'json' | 'csv';
   readonly limit?: number;
@@ -38,7 +31,7 @@ const AT_ONCE = 2;
 /** A reader that takes longer is cut off: the last line is missing. */
 const STREAMED_WITHIN_MS = 300_000;
 
-export function bindStatements(bind: Bind, needs: StatementRouteNeeds): void {
+export function bindStatements(bind: Bind, needs: StatementNeeds): void {
   const turns = createTurns(AT_ONCE);
 
   const answer = async (
@@ -69,7 +62,7 @@ export function bindStatements(bind: Bind, needs: StatementRouteNeeds): void {
   );
 }
 
-async function ofAgent(needs: StatementRouteNeeds, agent: ActingAgent): Promise<Subject> {
+async function ofAgent(needs: StatementNeeds, agent: ActingAgent): Promise<Subject> {
   const [wallets, row] = await Promise.all([
     walletsOf(needs, agent, scopeOf(needs, {})),
     needs.agents.byId(agent.agentId),
@@ -82,7 +75,7 @@ async function ofAgent(needs: StatementRouteNeeds, agent: ActingAgent): Promise<
 }
 
 /** @throws Refusal agent_not_found */
-async function ofOwner(needs: StatementRouteNeeds, owner: Owner, agentId: string | null): Promise<Subject> {
+async function ofOwner(needs: StatementNeeds, owner: Owner, agentId: string | null): Promise<Subject> {
   const names = await needs.statements.agentNames(owner.userId);
   if (agentId === null) {
     const { evm, solana } = await needs.ownerReads.wallets(owner.userId);

@@ -1,4 +1,5 @@
 /** Statements: who asks for which wallets and which span, and the figures of the answer. */
+
 import {
   type CostMethod,
   LAST_MS,
@@ -10,11 +11,11 @@ import {
   type StatementGroup,
 } from '@bellwether/contract';
 import { type Micro, microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
-import type { EquityPoint, EquityStore } from '../console/index.ts';
+import type { AgentStore } from '../agents/index.ts';
+import type { EquityPoint, EquityStore, OwnerReads } from '../console/index.ts';
 import { familyOf, type WalletAddress } from '../domain/records.ts';
 import { utcDay } from '../domain/safeguards.ts';
 import { READ_PATIENCE_MS, within } from '../domain/unavailable.ts';
-import type { Clock } from '../platform/clock.ts';
 import { refusal } from '../platform/refusal.ts';
 import type { Job } from '../platform/scheduler.ts';
 import { holdings, type PositionNeeds } from '../positions/index.ts';
@@ -32,8 +33,12 @@ import {
 } from './replay.ts';
 import type { MarketOfStatement, StatementStore } from './store.ts';
 
-export interface StatementNeeds extends PositionNeeds, BalanceNeeds {
-  readonly clock: Clock;
+export interface StatementNeeds extends PositionNeeds {
+  readonly agents: AgentStore;
+  readonly ownerReads: OwnerReads;
+  readonly statements: StatementStore;
+  readonly equity: EquityStore;
+  readonly simulationBalance: Micro;
   /** Of a text, as hex digits. */
   readonly sha256: (text: string) => string;
 }
@@ -468,13 +473,6 @@ const compare = (a: Micro, b: Micro): number => (a < b ? -1 : a > b ? 1 : 0);
 // What wallets really hold, beside what the books say. A live wallet pays and receives past the desk, of which the desk learns only
 // that the balance is another one: that is the part of a statement that is not explained.
 
-interface BalanceNeeds extends HasVenues {
-  readonly statements: StatementStore;
-  readonly equity: EquityStore;
-  /** Of a paper wallet. */
-  readonly simulationBalance: Micro;
-}
-
 /** Readings until two agree: books and balance cannot be read at the same moment, and a trade comes between them. */
 const READINGS = 8;
 const READ_AGAIN_MS = 60;
@@ -491,7 +489,7 @@ const isClosedSystem = (needs: HasVenues, wallet: WalletAddress): boolean =>
  * By how much the balance of wallets differs from their books now, `null` where it cannot be told.
  * One reading without a difference is enough; another one must be seen several times in a row, because a trade looks like it.
  */
-async function presentDrift(needs: BalanceNeeds, wallets: readonly WalletAddress[]): Promise<Micro | null> {
+async function presentDrift(needs: StatementNeeds, wallets: readonly WalletAddress[]): Promise<Micro | null> {
   if (wallets.length === 0) return 0n;
   let last: Micro | null = null;
   let times = 0;
@@ -548,7 +546,11 @@ class Observed {
     this.#isClosed = isClosed;
   }
 
-  static async before(needs: BalanceNeeds, wallets: readonly WalletAddress[], at: number): Promise<Observed> {
+  static async before(
+    needs: StatementNeeds,
+    wallets: readonly WalletAddress[],
+    at: number,
+  ): Promise<Observed> {
     const points = [...(await needs.equity.lastBefore(wallets, at))]
       .map(([wallet, point]) => ({ wallet, point }))
       .sort((a, b) => a.point.at - b.point.at);
@@ -581,15 +583,11 @@ class Observed {
 
 // Learns what venues sort traded markets under, behind the trades: a venue forgets its old markets, a statement of a year must not.
 
-interface CategoryNeeds extends HasVenues {
-  readonly statements: StatementStore;
-}
-
 /** Of one turn. */
 const MARKETS_PER_TURN = 200;
 
 /** One turn: what a venue does not tell now is asked for again; what it has forgotten has no category. */
-async function learnCategories(needs: CategoryNeeds): Promise<void> {
+async function learnCategories(needs: StatementNeeds): Promise<void> {
   const asked = await needs.statements.withoutCategory(MARKETS_PER_TURN);
   const learnt = new Map<string, string>();
   await Promise.all(
@@ -605,6 +603,6 @@ async function learnCategories(needs: CategoryNeeds): Promise<void> {
   if (learnt.size > 0) await needs.statements.learnCategories(learnt);
 }
 
-export const statementJobs = (needs: CategoryNeeds): readonly Job[] => [
+export const statementJobs = (needs: StatementNeeds): readonly Job[] => [
   { name: 'learn categories', everyMs: 20_000, run: () => learnCategories(needs) },
 ];

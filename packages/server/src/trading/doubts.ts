@@ -7,14 +7,15 @@ import type { Venue, Venues } from '../venues/venue.ts';
 import type { OrderStore, SentOrderRow } from './order-store.ts';
 import { SUBMIT_WITHIN_MS } from './trade-answers.ts';
 
-interface SettleNeeds {
+export interface ResolveDoubtNeeds {
   readonly clock: Clock;
-  readonly orders: Pick<OrderStore, 'settle'>;
+  readonly venues: Venues;
+  readonly orders: OrderStore;
 }
 
 /** @param sentBefore of a venue that would take the order again: not where it was sent after that, epoch milliseconds */
 export async function settleWithoutFill(
-  needs: SettleNeeds,
+  needs: Pick<ResolveDoubtNeeds, 'clock' | 'orders'>,
   orderId: string,
   event: 'no_answer' | 'rejected',
   sentBefore?: number,
@@ -41,11 +42,6 @@ export async function settleWithoutFill(
 
 const UNKNOWN = { kind: 'unknown' } as const;
 const NEVER_RECEIVED = { kind: 'never_received' } as const;
-
-export interface ResolveDoubtNeeds extends SettleNeeds {
-  readonly venues: Venues;
-  readonly orders: Pick<OrderStore, 'inDoubt' | 'settle'>;
-}
 
 /** Later than any order can still arrive at a venue that only this process asks. */
 const AFTER_MS = 5_000;

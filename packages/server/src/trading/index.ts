@@ -2,6 +2,7 @@
 export type { NewChainOrder, Recorded, TradeLedger, TradeScope } from './admission.ts';
 export { leftAloneMs, type ResolveDoubtNeeds, resolveDoubt } from './doubts.ts';
 export { createHandedOutSets } from './handed-out-sets.ts';
+export type { TradeNeeds } from './judge-trade.ts';
 export { UNSIGNED } from './judge-trade.ts';
 export { createTradeLedger } from './ledger.ts';
 export { createLiveOrderLog } from './live-order-log.ts';
@@ -23,14 +24,7 @@ export {
   placeOrder,
   requireReady,
 } from './place-order.ts';
-export {
-  checkExit,
-  type ExitCall,
-  type PlaceTradeNeeds,
-  sendExit,
-  sendExitAgain,
-  type ValidateTradeNeeds,
-} from './place-trade.ts';
+export { checkExit, type ExitCall, sendExit, sendExitAgain } from './place-trade.ts';
 export { createRefusalLog, type RefusalLog } from './refusal-log.ts';
 export { type NoteRefusalNeeds, noteSubmitRefusal } from './refused-attempts.ts';
 export { bindBatchTrade, bindPrepareTrade, bindSets, bindTrading } from './routes.ts';

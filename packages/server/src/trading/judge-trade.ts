@@ -20,7 +20,13 @@ import {
   verifyOrder,
   walletKindsOf,
 } from '@bellwether/protocol';
-import { type GivenApproval, requireApproval, withApproval } from '../approvals/index.ts';
+import type { AgentStore } from '../agents/index.ts';
+import {
+  type GivenApproval,
+  type ObtainApprovalNeeds,
+  requireApproval,
+  withApproval,
+} from '../approvals/index.ts';
 import { highestTakerFee, takerFee } from '../domain/amounts.ts';
 import { mayBring, type Sweep, saleMarket, sweep } from '../domain/book-sweep.ts';
 import { incoherences, mostBuilderFee, outcomeOf } from '../domain/coherence.ts';
@@ -52,14 +58,25 @@ import type { Secrets } from '../platform/secrets.ts';
 import { faucetVenue } from '../venues/asking.ts';
 import type { Balance, BalanceQuestion, SignedOrders, Venues, VenueWith } from '../venues/venue.ts';
 import type { WalletStore } from '../wallets/index.ts';
-import type { Recorded, TradeScope, TradingCredential } from './admission.ts';
-import { requireReady } from './place-order.ts';
+import type { Recorded, TradeLedger, TradeScope, TradingCredential } from './admission.ts';
+import type { OrderStore } from './order-store.ts';
+import { type PlaceOrderNeeds, requireReady } from './place-order.ts';
+import type { NoteRefusalNeeds } from './refused-attempts.ts';
 import { alreadyPlaced } from './trade-answers.ts';
 
-export interface JudgeTradeNeeds extends FundingNeeds {
+/** What a trade is judged by, and written to. */
+export interface TradeNeeds extends PlaceOrderNeeds, NoteRefusalNeeds, ObtainApprovalNeeds {
   readonly clock: Clock;
+  readonly venues: Venues;
+  readonly ledger: TradeLedger;
+  readonly orders: OrderStore;
+  readonly secrets: Pick<Secrets, 'hash' | 'newId'>;
   readonly signatures: { readonly recover: RecoverPublicKey };
-  readonly secrets: Pick<Secrets, 'hash'>;
+  readonly agents: AgentStore;
+  readonly wallets: WalletStore;
+  readonly faucetPerDay: Micro;
+  /** Agent and order id of what this process is placing. */
+  readonly ordersUnderWay: Set<string>;
 }
 
 /** A signed order in which nothing is wrong by itself. */
@@ -78,7 +95,7 @@ export const asRefusal = (faults: readonly Denial[]): Refusal => {
 
 /** Market, coherence, signature. @throws Refusal */
 export function judgeDraft(
-  needs: JudgeTradeNeeds,
+  needs: TradeNeeds,
   {
     venue,
     draft,
@@ -180,7 +197,7 @@ interface TradeToJudge {
 
 /** The venue's state, credential, safeguards, balance, the owner's approval. @returns what to record @throws Refusal */
 export function judgeTrade(
-  needs: JudgeTradeNeeds,
+  needs: TradeNeeds,
   { caller, requestId, sound, approval, exit }: TradeToJudge,
   scope: TradeScope,
 ): Pick<Recorded<NewSignedOrder>, 'order' | 'checked' | 'reserves'> {
@@ -304,7 +321,7 @@ export function pickCredential(
 }
 
 export function credentialFault(
-  { secrets }: Pick<JudgeTradeNeeds, 'secrets'>,
+  { secrets }: Pick<TradeNeeds, 'secrets'>,
   draft: Draft,
   credential: TradingCredential,
 ): Denial | null {
@@ -406,7 +423,7 @@ class Shortage extends Refusal {
 
 /** Says where the money for the order might be: that takes questions to the venue. */
 export async function explainShortage(
-  needs: JudgeTradeNeeds,
+  needs: TradeNeeds,
   { caller, sound, refused }: { caller: Caller; sound: SoundTrade; refused: unknown },
 ): Promise<unknown> {
   if (!(refused instanceof Shortage)) return refused;
@@ -519,13 +536,6 @@ function refusalOf(
 
 // Where the money for an order might be: asked only when an order is refused for want of it.
 
-interface FundingNeeds {
-  readonly clock: Clock;
-  readonly wallets: Pick<WalletStore, 'credential' | 'faucetLeft'>;
-  readonly venues: Venues;
-  readonly faucetPerDay: Micro;
-}
-
 interface ShortWallet {
   readonly venue: VenueWith<'signedOrders'>;
   /** The account that should pay. */
@@ -541,7 +551,7 @@ interface ShortWallet {
 
 /** The same key's other wallets: those that hold enough. A wrong maker is the commonest reason for an empty account. */
 async function richerWallets(
-  needs: FundingNeeds,
+  needs: TradeNeeds,
   caller: Caller,
   { venue, maker, eoa, needed, heldIn, question }: ShortWallet,
 ): Promise<string[]> {
@@ -563,11 +573,7 @@ async function richerWallets(
 }
 
 /** @returns what to do next, beyond the registry's advice; `null` when nothing more is known */
-async function waysToFund(
-  needs: FundingNeeds,
-  caller: Caller,
-  shortage: ShortWallet,
-): Promise<string | null> {
+async function waysToFund(needs: TradeNeeds, caller: Caller, shortage: ShortWallet): Promise<string | null> {
   const ways = await richerWallets(needs, caller, shortage);
   if (shortage.buying && shortage.venue === faucetVenue(needs))
     ways.push(await faucetAdvice(needs, shortage));
@@ -576,7 +582,7 @@ async function waysToFund(
 
 /** Advice about the missing amount, where the faucet still gives as much today. */
 async function faucetAdvice(
-  { wallets, faucetPerDay, clock }: FundingNeeds,
+  { wallets, faucetPerDay, clock }: TradeNeeds,
   { maker, needed, available }: ShortWallet,
 ): Promise<string> {
   const gap = needed - available;

@@ -21,7 +21,7 @@ import type { OrderStore } from './order-store.ts';
 export interface PlaceOrderNeeds {
   readonly clock: Clock;
   readonly ledger: Pick<TradeLedger, 'admit'>;
-  readonly orders: Pick<OrderStore, 'settle'>;
+  readonly orders: OrderStore;
 }
 
 /** Differences between the two kinds of orders. `CheckedRequest`: the request once nothing is wrong with it. */

@@ -7,7 +7,6 @@ import {
   type ApprovalSubject,
   type ApprovalTerms,
   findApproval,
-  type ObtainApprovalNeeds,
   obtainApproval,
 } from '../approvals/index.ts';
 import type { Denial } from '../domain/denial.ts';
@@ -21,8 +20,7 @@ import { type Deadline, deadlineAt, tooLate, within } from '../platform/http/dea
 import { Refusal } from '../platform/refusal.ts';
 import type { TradeTrace } from '../platform/tracing.ts';
 import { venueFor } from '../venues/asking.ts';
-import type { SignedMessage, VenueAnswer, VenueOrder, Venues, VenueWith } from '../venues/venue.ts';
-import type { TradeLedger } from './admission.ts';
+import type { SignedMessage, VenueAnswer, VenueOrder, VenueWith } from '../venues/venue.ts';
 import { settleWithoutFill } from './doubts.ts';
 import {
   asRefusal,
@@ -30,23 +28,16 @@ import {
   expectationOf,
   explainShortage,
   type FundedTrade,
-  type JudgeTradeNeeds,
   judgeDraft,
   judgeTrade,
   mostFee,
   type SoundTrade,
+  type TradeNeeds,
   type UnsignedBy,
   withBalance,
 } from './judge-trade.ts';
-import type { OrderStore } from './order-store.ts';
-import {
-  type Placed,
-  type Placement,
-  type PlaceOrderNeeds,
-  placeOrder,
-  validateOrder,
-} from './place-order.ts';
-import { type NoteRefusalNeeds, noteRefusal } from './refused-attempts.ts';
+import { type Placed, type Placement, placeOrder, validateOrder } from './place-order.ts';
+import { noteRefusal } from './refused-attempts.ts';
 import {
   beingPlaced,
   firstAnswerOf,
@@ -57,19 +48,7 @@ import {
   validatedResponse,
 } from './trade-answers.ts';
 
-export interface PlaceTradeNeeds
-  extends PlaceOrderNeeds,
-    JudgeTradeNeeds,
-    NoteRefusalNeeds,
-    ObtainApprovalNeeds {
-  readonly secrets: JudgeTradeNeeds['secrets'] & ObtainApprovalNeeds['secrets'];
-  readonly venues: Venues;
-  readonly orders: Pick<OrderStore, 'byIds' | 'settle'>;
-  /** Agent and order id of what this process is placing. */
-  readonly ordersUnderWay: Set<string>;
-}
-
-export interface TradeCall {
+interface TradeCall {
   readonly caller: Caller;
   readonly request: TradeRequest;
   readonly requestId: string;
@@ -86,18 +65,16 @@ export interface ExitCall extends Pick<TradeCall, 'caller' | 'request' | 'reques
   readonly unsigned?: UnsignedBy | null;
 }
 
-export const placeTrade = async (needs: PlaceTradeNeeds, call: TradeCall): Promise<Placed<TradeResponse>> =>
+export const placeTrade = async (needs: TradeNeeds, call: TradeCall): Promise<Placed<TradeResponse>> =>
   placeOrder(needs, call, {
     ...placementOf(needs, call),
     note: (refused, sound) =>
       noteRefusal(needs, { ...call, outcome: sound?.draft.outcome ?? call.request.outcome }, refused),
   });
 
-export type ValidateTradeNeeds = PlaceTradeNeeds & { readonly ledger: Pick<TradeLedger, 'preview'> };
-
 /** Every check up to the venue, with the errors of `placeTrade` and no effect: no attempt is noted either. */
 export async function validateTrade(
-  needs: ValidateTradeNeeds,
+  needs: TradeNeeds,
   call: Omit<TradeCall, 'deadline' | 'trace'>,
 ): Promise<TradeResponse> {
   const found = await validateOrder(needs, call, placementOf(needs, call));
@@ -105,7 +82,7 @@ export async function validateTrade(
 }
 
 /** Every check of an exit up to the venue, as of now. @returns the order as it would be recorded; `null`: it was placed before @throws Refusal */
-export async function checkExit(needs: ValidateTradeNeeds, call: ExitCall): Promise<NewSignedOrder | null> {
+export async function checkExit(needs: TradeNeeds, call: ExitCall): Promise<NewSignedOrder | null> {
   const found = await validateOrder(needs, { ...call, isOfDesk: true }, placementOf(needs, call));
   return 'same' in found ? null : found.order;
 }
@@ -115,7 +92,7 @@ export async function checkExit(needs: ValidateTradeNeeds, call: ExitCall): Prom
  * @param call `until`: epoch milliseconds; from then on another replica sends it
  */
 export const sendExit = async (
-  needs: PlaceTradeNeeds,
+  needs: TradeNeeds,
   { until, ...call }: ExitCall & { readonly until: number },
 ): Promise<Placed<TradeResponse>> =>
   placeOrder(
@@ -131,7 +108,7 @@ export const sendExit = async (
  * @throws Refusal where the order does not hold any more
  */
 export async function sendExitAgain(
-  needs: PlaceTradeNeeds,
+  needs: TradeNeeds,
   { request, row, at }: { readonly request: TradeRequest; readonly row: NewSignedOrder; readonly at: number },
 ): Promise<VenueAnswer> {
   const venue = venueFor(needs, row.venue, 'signedOrders');
@@ -152,7 +129,7 @@ type PlacedCall = Omit<TradeCall, 'deadline' | 'trace'> & {
 
 /** @throws Refusal unknown_venue, wrong_venue_route */
 function placementOf(
-  needs: PlaceTradeNeeds,
+  needs: TradeNeeds,
   { caller, request, requestId, submit = submitAlone, exit = null, unsigned = null }: PlacedCall,
 ): TradePlacement {
   const venue = venueFor(needs, request.venue, 'signedOrders');
@@ -242,7 +219,7 @@ const messageOf = (
 ): SignedMessage => ({ walletAddress, signer: verified.eoa, fields, extras, signature, deferExec });
 
 async function answerTo(
-  needs: PlaceTradeNeeds,
+  needs: TradeNeeds,
   order: NewSignedOrder,
   answer: VenueAnswer,
 ): Promise<TradeResponse> {
@@ -321,7 +298,7 @@ export type BatchOutcome =
   /** A Refusal, or any other error. */
   | { readonly trade: null; readonly isRepeated: false; readonly fault: unknown };
 
-export interface BatchCall {
+interface BatchCall {
   /** Checks every order, without any effect. */
   readonly validateOnly: boolean;
   readonly caller: Caller;
@@ -338,7 +315,7 @@ const ANSWER_MS = 300;
 const LONGEST_TIMER_MS = 2_147_483_647;
 
 /** One after the other, so that the first orders get what is left of a budget, and a batch holds one connection. */
-export async function placeBatch(needs: ValidateTradeNeeds, call: BatchCall): Promise<BatchOutcome[]> {
+export async function placeBatch(needs: TradeNeeds, call: BatchCall): Promise<BatchOutcome[]> {
   const together = new BatchSubmission();
   const begun: Promise<BatchOutcome>[] = [];
   for (const item of call.items) {
@@ -359,7 +336,7 @@ const isBeingPlaced = (outcome: BatchOutcome | undefined): boolean =>
   outcome?.fault instanceof Refusal && outcome.fault.denials[0].code === 'idempotency_in_flight';
 
 async function outcomeOf(
-  needs: ValidateTradeNeeds,
+  needs: TradeNeeds,
   call: BatchCall,
   item: BatchItem,
   together: BatchSubmission,
@@ -375,7 +352,7 @@ async function outcomeOf(
 
 /** Bounds the wait for an order that hangs: the others still get their answers. */
 async function placeInTime(
-  needs: ValidateTradeNeeds,
+  needs: TradeNeeds,
   { caller, requestId, deadline: outer, validateOnly, newTrace }: BatchCall,
   request: TradeRequest,
   { submit }: BatchSubmission,

@@ -39,8 +39,7 @@ import {
   wrapDepositSignature,
   wrappedOrderTypedData,
 } from '@bellwether/protocol';
-import type { AgentStore } from '../agents/index.ts';
-import { approvalOf, type LookForApprovalNeeds } from '../approvals/index.ts';
+import { approvalOf, type ObtainApprovalNeeds } from '../approvals/index.ts';
 import { incoherences } from '../domain/coherence.ts';
 import type { Denial } from '../domain/denial.ts';
 import {
@@ -62,13 +61,11 @@ import {
   withoutCredentials,
 } from '../domain/safeguards.ts';
 import { marketNamed, requireMarket, requireSide } from '../markets/index.ts';
-import type { Clock } from '../platform/clock.ts';
 import { Refusal, refusal } from '../platform/refusal.ts';
-import type { Secrets } from '../platform/secrets.ts';
-import { type HasVenues, venueFor } from '../venues/asking.ts';
+import { venueFor } from '../venues/asking.ts';
 import type { VenueWith } from '../venues/venue.ts';
-import type { CredentialRow, WalletStore } from '../wallets/index.ts';
-import type { TradeLedger, TradeScope } from './admission.ts';
+import type { CredentialRow } from '../wallets/index.ts';
+import type { TradeScope } from './admission.ts';
 import {
   amountOf,
   asRefusal,
@@ -82,17 +79,10 @@ import {
   pickCredential,
   requireSound,
   shortageOf,
+  type TradeNeeds,
   UNSIGNED,
 } from './judge-trade.ts';
 import { nameTaken, requireReady } from './place-order.ts';
-
-export interface PrepareTradeNeeds extends HasVenues, LookForApprovalNeeds {
-  readonly clock: Clock;
-  readonly secrets: Pick<Secrets, 'hash'>;
-  readonly agents: Pick<AgentStore, 'byId'>;
-  readonly wallets: Pick<WalletStore, 'credential'>;
-  readonly ledger: Pick<TradeLedger, 'preview'>;
-}
 
 /** Whose money the order is about, and who signs it. */
 interface Parties {
@@ -110,7 +100,7 @@ const NO_WALLET = asAddress(`0x${'0'.repeat(40)}`);
 
 /** @throws Refusal for an intent of which no order can be made; what a safeguard denies is only reported */
 export async function prepareTrade(
-  needs: PrepareTradeNeeds,
+  needs: TradeNeeds,
   caller: Caller,
   intent: TradeIntent,
 ): Promise<PreparedTrade> {
@@ -196,7 +186,7 @@ export async function prepareTrade(
 
 /** @throws Refusal credentials_not_registered, wallet_owner_mismatch */
 async function partiesOf(
-  { agents, wallets }: PrepareTradeNeeds,
+  { agents, wallets }: TradeNeeds,
   caller: Caller,
   intent: TradeIntent,
   { signedOrders, paper }: SigningVenue,
@@ -318,7 +308,7 @@ interface PreparedJudgement extends Signable {
 }
 
 /** In the order in which a trade is refused. */
-async function checksOf(needs: PrepareTradeNeeds, judged: PreparedJudgement): Promise<TradeCheck[]> {
+async function checksOf(needs: TradeNeeds, judged: PreparedJudgement): Promise<TradeCheck[]> {
   const { caller, venue, market, draft, parties, orderId, now, isProved, book, amount } = judged;
   const { conditionId, tokenIds } = market;
   const { maker } = parties;
@@ -350,7 +340,7 @@ async function checksOf(needs: PrepareTradeNeeds, judged: PreparedJudgement): Pr
 
 /** With what the owner has approved of this order. */
 async function verdictsOf(
-  needs: LookForApprovalNeeds,
+  needs: ObtainApprovalNeeds,
   { caller, orderId, draft }: PreparedJudgement,
   found: readonly Verdict[],
 ): Promise<readonly Verdict[]> {

@@ -23,13 +23,14 @@ import { noteRefusal } from '../platform/http/metrics.ts';
 import { describeFault, problemOf, refusedEverywhere } from '../platform/http/problem.ts';
 import { type Bind, type Input, markedAnswer, markRepeated } from '../platform/http/routes.ts';
 import { compileFor, withUnknownFields } from '../platform/http/validation.ts';
+import type { TradeNeeds } from './judge-trade.ts';
 import * as trade from './place-trade.ts';
-import { type BatchItem, type BatchOutcome, placeBatch, type ValidateTradeNeeds } from './place-trade.ts';
-import { type PrepareTradeNeeds, prepareTrade as prepare } from './prepare-trade.ts';
+import { type BatchItem, type BatchOutcome, placeBatch } from './place-trade.ts';
+import { prepareTrade as prepare } from './prepare-trade.ts';
 import type { SetKind } from './set-terms.ts';
-import { type PlaceSetNeeds, placeSet, type RelaySetNeeds, relaySigned } from './sets.ts';
+import { placeSet, relaySigned, type SetNeeds } from './sets.ts';
 
-export function bindTrading(bind: Bind, needs: trade.ValidateTradeNeeds): void {
+export function bindTrading(bind: Bind, needs: TradeNeeds): void {
   bind(
     placeTrade,
     async ({ caller, body, request, reply }) => {
@@ -51,7 +52,7 @@ export function bindTrading(bind: Bind, needs: trade.ValidateTradeNeeds): void {
 
 const isIntent = compileFor(withUnknownFields(IntentSchema, prepareBatch.unknownFields), 'body');
 
-export function bindPrepareTrade(bind: Bind, needs: PrepareTradeNeeds): void {
+export function bindPrepareTrade(bind: Bind, needs: TradeNeeds): void {
   const faultsOf = outcomeFaults(needs);
   bind(prepareTrade, ({ caller, body }) => prepare(needs, caller, body), faultsOf);
 
@@ -102,7 +103,7 @@ function resultOf(request: FastifyRequest, { trade, fault }: BatchOutcome, index
   return { index, success: false, status, orderId, trade: null, problem };
 }
 
-export function bindBatchTrade(bind: Bind, needs: ValidateTradeNeeds): void {
+export function bindBatchTrade(bind: Bind, needs: TradeNeeds): void {
   bind(batchTrade, async ({ caller, body, request, reply }) => {
     const outcomes = await placeBatch(needs, {
       caller,
@@ -127,7 +128,7 @@ export function bindBatchTrade(bind: Bind, needs: ValidateTradeNeeds): void {
   });
 }
 
-export function bindSets(bind: Bind, needs: PlaceSetNeeds & RelaySetNeeds): void {
+export function bindSets(bind: Bind, needs: SetNeeds): void {
   const place = async (
     kind: SetKind,
     { caller, body, request, reply }: Input<typeof splitSets | typeof mergeSets | typeof convertSets>,

@@ -97,13 +97,15 @@ import {
 } from './set-terms.ts';
 import { firstAnswerOf, outcomeUnknown } from './trade-answers.ts';
 
-export interface PlaceSetNeeds extends PlaceOrderNeeds, HasVenues, NoteRefusalNeeds, ObtainApprovalNeeds {
+export interface SetNeeds extends PlaceOrderNeeds, NoteRefusalNeeds, ObtainApprovalNeeds {
   readonly clock: Clock;
+  readonly venues: Venues;
   readonly sha256: Sha256;
-  readonly agents: Pick<AgentStore, 'byId'>;
-  readonly wallets: Pick<WalletStore, 'credentialOf' | 'wallets'>;
-  readonly orders: Pick<OrderStore, 'byIds' | 'settle'>;
-  readonly handedOutSets: Pick<HandedOutSets, 'handOut' | 'find'>;
+  readonly agents: AgentStore;
+  readonly wallets: WalletStore;
+  readonly orders: OrderStore;
+  readonly handedOutSets: HandedOutSets;
+  readonly relayedRedemptions: RelayedRedemptions;
 }
 
 type SetVenue = VenueWith<'sets'>;
@@ -121,11 +123,11 @@ interface SoundSet extends Omit<SetTerms, 'venue'> {
 type SetPlacement = Placement<SoundSet, NewSetOrder, SetResponse>;
 
 export const placeSet = async (
-  needs: PlaceSetNeeds,
+  needs: SetNeeds,
   call: SetCall & { readonly deadline: Deadline; readonly trace?: TradeTrace | undefined },
 ): Promise<Placed<SetResponse>> => placeOrder(needs, call, placementOf(needs, call));
 
-function placementOf(needs: PlaceSetNeeds, call: SetCall): SetPlacement {
+function placementOf(needs: SetNeeds, call: SetCall): SetPlacement {
   const { caller, request } = call;
   const venue = venueFor(needs, request.venue, 'sets');
   const orderId = setOrderId(call, venue.id, needs.sha256);
@@ -171,7 +173,7 @@ function placementOf(needs: PlaceSetNeeds, call: SetCall): SetPlacement {
 
 /** Market, wallet and balance. @throws Refusal */
 async function soundSet(
-  needs: PlaceSetNeeds,
+  needs: SetNeeds,
   { caller, kind, request }: SetCall,
   { venue, orderId }: { readonly venue: SetVenue; readonly orderId: string },
 ): Promise<SoundSet> {
@@ -234,7 +236,7 @@ function requireOpenFor(kind: SetCall['kind'], { status }: MarketRecord): void {
 
 /** The venue's state and the pairs that there are: nothing else refuses an exit. @throws Refusal */
 function judgeMerge(
-  needs: PlaceSetNeeds,
+  needs: SetNeeds,
   call: SetCall,
   sound: SoundSet,
   scope: TradeScope,
@@ -260,7 +262,7 @@ function judgeMerge(
 
 /** Everything that a BUY of the same collateral meets, under the same lock. @throws Refusal */
 function judgeEntry(
-  needs: PlaceSetNeeds,
+  needs: SetNeeds,
   call: SetCall,
   sound: SoundSet,
   {
@@ -352,7 +354,7 @@ function balanceOf({ balance, funder }: SoundSet, scope: TradeScope): Balance {
 }
 
 function recorded(
-  { clock }: Pick<PlaceSetNeeds, 'clock'>,
+  { clock }: Pick<SetNeeds, 'clock'>,
   call: SetCall,
   sound: SoundSet,
   { scope, ...judged }: Pick<Recorded<NewSetOrder>, 'reserves' | 'checked'> & { readonly scope: TradeScope },
@@ -367,7 +369,7 @@ const RETRY_S = 5;
 
 /** Gives the transactions to the caller once the record says so; a venue that could not make any of them refused the order. */
 async function handOut(
-  needs: Pick<PlaceSetNeeds, 'clock' | 'orders' | 'handedOutSets'>,
+  needs: Pick<SetNeeds, 'clock' | 'orders' | 'handedOutSets'>,
   order: NewSetOrder,
   answer: VenueAnswer | UnsignedSet,
 ): Promise<SetResponse> {
@@ -390,7 +392,7 @@ async function handOut(
 
 /** The answer to the same order: where the owner still has to sign, the same transactions again. */
 async function repeated(
-  needs: Pick<PlaceSetNeeds, 'handedOutSets' | 'orders'>,
+  needs: Pick<SetNeeds, 'handedOutSets' | 'orders'>,
   { sets }: SetVenue,
   same: NonNullable<ReturnType<typeof setReplayOf>>,
 ): Promise<SetResponse> {
@@ -422,7 +424,7 @@ async function repeated(
 }
 
 async function answerTo(
-  needs: Pick<PlaceSetNeeds, 'clock' | 'orders'>,
+  needs: Pick<SetNeeds, 'clock' | 'orders'>,
   order: NewSetOrder,
   answer: VenueAnswer,
 ): Promise<SetResponse> {
@@ -437,21 +439,13 @@ async function answerTo(
 // forwarded is the request that the desk prepared, byte for byte, so nothing in it can be another target, fee or call. That it
 // may have been forwarded is recorded before it is; what became of it is followed (`followSets`).
 
-export interface RelaySetNeeds extends HasVenues {
-  readonly clock: Clock;
-  readonly agents: Pick<AgentStore, 'settings'>;
-  readonly orders: Pick<OrderStore, 'byId'>;
-  readonly handedOutSets: HandedOutSets;
-  readonly relayedRedemptions: RelayedRedemptions;
-}
-
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** After its deadline no wallet takes a batch any more; the venue lists what it took within minutes. */
 const LISTED_WITHIN_MS = 15 * 60 * 1000;
 
 /** @throws Refusal order_not_found, trading_paused, transaction_signature_invalid, service_unavailable */
 export async function relaySigned(
-  needs: RelaySetNeeds,
+  needs: SetNeeds,
   caller: Caller,
   { orderId, signature }: RelayCall,
 ): Promise<Placed<SetResponse>> {
@@ -462,11 +456,7 @@ export async function relaySigned(
   return relayRedemption(needs, redemption, signature);
 }
 
-async function relaySet(
-  needs: RelaySetNeeds,
-  row: SetOrderRow,
-  signature: string,
-): Promise<Placed<SetResponse>> {
+async function relaySet(needs: SetNeeds, row: SetOrderRow, signature: string): Promise<Placed<SetResponse>> {
   const { clock, handedOutSets, orders } = needs;
   const { orderId, agentId, createdAt } = row;
   const now = async () => (await orders.byId(agentId, orderId)) as SetOrderRow;
@@ -511,7 +501,7 @@ const ended = (row: SetOrderRow): Placed<SetResponse> => ({
 
 /** No safeguard stands in the way of an exit, and nothing is counted: the venue's list of redemptions closes the positions. */
 async function relayRedemption(
-  needs: RelaySetNeeds,
+  needs: SetNeeds,
   redemption: RelayedRedemption,
   signature: string,
 ): Promise<Placed<SetResponse>> {
@@ -570,7 +560,7 @@ function redemptionResponse(
 const isLate = ({ deadlineS }: PreparedRelay, now: number): boolean => now >= deadlineS * 1000;
 
 /** A pause since a split or a conversion was prepared stops it, too; a merge is an exit. @throws Refusal trading_paused */
-async function requireUnpaused({ agents }: RelaySetNeeds, { kind, agentId }: SetOrderRow): Promise<void> {
+async function requireUnpaused({ agents }: SetNeeds, { kind, agentId }: SetOrderRow): Promise<void> {
   if (kind === 'merge') return;
   const { tradingPaused } = await agents.settings(agentId);
   if (tradingPaused) throw refusal('trading_paused', 'Trading is paused for this agent.');
@@ -652,18 +642,12 @@ async function forward(
 // Those that it gave to the relayer it follows there, too: what failed is refused, and what is confirmed is waited for
 // (docs/decisions/splits-merges-conversions.md).
 
-interface FollowSetsNeeds {
-  readonly clock: Clock;
-  readonly venues: Venues;
-  readonly handedOutSets: HandedOutSets;
-}
-
 const AT_ONCE = 200;
 /** A block's time may be before that of this service. */
 const CLOCK_TOLERANCE_MS = 30_000;
 
 /** @returns how many were seen @throws what a venue throws, once the others have been asked */
-export async function followSets(needs: FollowSetsNeeds): Promise<number> {
+export async function followSets(needs: SetNeeds): Promise<number> {
   const due = await needs.handedOutSets.due(needs.clock.now(), AT_ONCE);
   const groups = Map.groupBy(due, ({ order }) => `${order.venue} ${order.funder}`);
   let seen = 0;
@@ -679,7 +663,7 @@ export async function followSets(needs: FollowSetsNeeds): Promise<number> {
   return seen;
 }
 
-async function followWallet(needs: FollowSetsNeeds, sets: readonly HandedOutSet[]): Promise<number> {
+async function followWallet(needs: SetNeeds, sets: readonly HandedOutSet[]): Promise<number> {
   const [{ order: first }] = sets as readonly [HandedOutSet, ...HandedOutSet[]];
   const venue = venueOf(needs, first.venue, first.funder);
   const made = venue.sets?.made;
@@ -701,7 +685,7 @@ async function followWallet(needs: FollowSetsNeeds, sets: readonly HandedOutSet[
 
 /** What the relayer says of it. @returns whether it is decided there, so that no time ends it */
 async function isWaitedFor(
-  { clock, handedOutSets }: FollowSetsNeeds,
+  { clock, handedOutSets }: SetNeeds,
   { sets }: Venue,
   { order, relay, submittedAt, ...known }: HandedOutSet,
 ): Promise<boolean> {
@@ -736,7 +720,7 @@ async function isWaitedFor(
 }
 
 async function isBooked(
-  { clock, handedOutSets }: FollowSetsNeeds,
+  { clock, handedOutSets }: SetNeeds,
   { venue, order }: { readonly venue: Venue; readonly order: SetOrderRow },
   found: readonly MadeSet[],
 ): Promise<boolean> {
@@ -853,7 +837,7 @@ const legOf = (
 
 /** @param isShared other replicas may be sending orders */
 export function tradingJobs(
-  needs: ResolveDoubtNeeds & FollowSetsNeeds,
+  needs: ResolveDoubtNeeds & SetNeeds,
   isShared: boolean,
   log: JobLog,
 ): readonly Job[] {

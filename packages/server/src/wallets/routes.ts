@@ -14,7 +14,7 @@ import * as links from './wallet-link.ts';
 import * as paper from './wallets.ts';
 import * as wallets from './wallets.ts';
 
-export function bindWallet(bind: Bind, needs: paper.PaperCredentialNeeds & wallets.FaucetNeeds): void {
+export function bindWallet(bind: Bind, needs: paper.WalletNeeds): void {
   bind(registerCredentials, ({ caller, body }) => wallets.registerCredentials(needs, caller, body));
   bind(checkCredentials, ({ caller, query }) => wallets.checkCredentials(needs, caller, query.walletAddress));
   bind(getCredentialChallenge, ({ caller, query }) =>
@@ -24,7 +24,7 @@ export function bindWallet(bind: Bind, needs: paper.PaperCredentialNeeds & walle
   bind(faucet, ({ body }) => wallets.drawFaucet(needs, body));
 }
 
-export function bindWalletLink(bind: Bind, needs: links.WalletLinkNeeds): void {
+export function bindWalletLink(bind: Bind, needs: paper.WalletNeeds): void {
   bind(getLinkChallenge, ({ caller, query }) => links.linkChallenge(needs, caller, query.address));
   bind(linkWallet, ({ caller, body }) => links.linkWallet(needs, caller, body));
   bind(unlinkWallet, ({ caller, body }) => links.unlinkWallet(needs, caller, body.address));

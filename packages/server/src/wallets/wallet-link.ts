@@ -2,6 +2,7 @@
  * Links wallets to owners by a signed challenge. The signature is proof of the key: it wins over everything that was registered
  * before, by whomever.
  */
+
 import {
   CHALLENGE_PURPOSES,
   LIMITS,
@@ -11,23 +12,13 @@ import {
   type SolAddressResult,
   type UnlinkResult,
 } from '@bellwether/contract';
-import {
-  type Address,
-  type RecoverPublicKey,
-  type SolanaAddress,
-  type VerifyEd25519,
-  walletKindsOf,
-} from '@bellwether/protocol';
-import type { AgentStore } from '../agents/index.ts';
+import { type Address, type SolanaAddress, walletKindsOf } from '@bellwether/protocol';
 import { isInDoubt, isOpen } from '../domain/lifecycle.ts';
 import type { Caller, OrderRow } from '../domain/records.ts';
 import { within } from '../domain/unavailable.ts';
-import type { Clock } from '../platform/clock.ts';
 import { refusal } from '../platform/refusal.ts';
-import type { Secrets } from '../platform/secrets.ts';
 import { type HasVenues, venueOf, venuesFor } from '../venues/asking.ts';
-import type { Venues } from '../venues/venue.ts';
-import type { WalletLinkStore } from './store.ts';
+import type { WalletNeeds } from './wallets.ts';
 import {
   type ChallengePurpose,
   challengeUsed,
@@ -38,34 +29,18 @@ import {
   walletOf,
 } from './wallets.ts';
 
-export interface WalletLinkNeeds {
-  readonly clock: Clock;
-  readonly secrets: Secrets;
-  readonly agents: Pick<AgentStore, 'byId'>;
-  readonly walletLinks: WalletLinkStore;
-  readonly orders: { openOfOwner(userId: bigint): Promise<readonly OrderRow[]> };
-  readonly venues: Venues;
-  readonly signatures: {
-    readonly chainId: number;
-    readonly recover: RecoverPublicKey;
-    /** Faster than the one in plain JavaScript, where there is one. */
-    readonly verifyEd25519?: VerifyEd25519;
-  };
-  readonly publicUrl: string;
-}
-
 const CREDIT_PATIENCE_MS = 2_000;
 const PURPOSE: ChallengePurpose = { name: 'wallet link challenge v1', ...CHALLENGE_PURPOSES.link };
 
 export const linkChallenge = async (
-  needs: WalletLinkNeeds,
+  needs: WalletNeeds,
   caller: Caller,
   asked: string,
 ): Promise<LinkChallenge> =>
   newChallenge(needs, { caller, wallet: walletOf(asked, 'address'), purpose: PURPOSE });
 
 export async function linkWallet(
-  needs: WalletLinkNeeds,
+  needs: WalletNeeds,
   caller: Caller,
   request: LinkRequest,
 ): Promise<LinkResult> {
@@ -129,7 +104,7 @@ function linkedMessage(moved: number, canceled: number, left: number): string {
  * answer that fails to come must not undo it.
  */
 async function cancelFormerOrders(
-  needs: WalletLinkNeeds,
+  needs: WalletNeeds,
   formerOwners: readonly bigint[],
   eoa: Address,
 ): Promise<{ orders: string[]; left: number }> {
@@ -159,7 +134,7 @@ async function cancelFormerOrders(
 }
 
 /** The agent's own wallet; without one the only wallet that there is. @throws Refusal wallet_required, naming them; wallet_not_found */
-async function walletMeant(needs: WalletLinkNeeds, caller: Caller): Promise<string> {
+async function walletMeant(needs: WalletNeeds, caller: Caller): Promise<string> {
   const [unlinkable, agent] = await Promise.all([
     needs.walletLinks.unlinkable(caller),
     needs.agents.byId(caller.agentId),
@@ -182,7 +157,7 @@ async function walletMeant(needs: WalletLinkNeeds, caller: Caller): Promise<stri
 
 /** @param asked the wallet; when left out the agent's own, or the only one that there is */
 export async function unlinkWallet(
-  needs: WalletLinkNeeds,
+  needs: WalletNeeds,
   caller: Caller,
   asked: string | undefined,
 ): Promise<UnlinkResult> {
@@ -203,7 +178,7 @@ export async function unlinkWallet(
 }
 
 export async function updateSolAddress(
-  needs: WalletLinkNeeds,
+  needs: WalletNeeds,
   caller: Caller,
   asked: string,
 ): Promise<SolAddressResult> {

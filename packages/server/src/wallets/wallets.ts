@@ -1,4 +1,5 @@
 /** Venue credentials: checked with the venue, sealed, and the first of a funder credited with paper money. */
+
 import {
   CHALLENGE_PURPOSES,
   type CredentialCheck,
@@ -29,34 +30,36 @@ import {
   signatureTypeOf,
   toChecksumAddress,
   utf8,
+  type VerifyEd25519,
   verifySolanaMessage,
   walletKindsOf,
 } from '@bellwether/protocol';
 import type { AgentStore } from '../agents/index.ts';
 import type { Denial } from '../domain/denial.ts';
-import type { Caller } from '../domain/records.ts';
+import type { Caller, OrderRow } from '../domain/records.ts';
 import type { Clock } from '../platform/clock.ts';
 import { Refusal, refusal } from '../platform/refusal.ts';
 import type { Job } from '../platform/scheduler.ts';
 import type { Secrets } from '../platform/secrets.ts';
 import { currentBalance, faucetVenue, type HasVenues, venuesFor, venuesWith } from '../venues/asking.ts';
 import type { VenueSecrets, Venues } from '../venues/venue.ts';
-import type { HeartbeatStore, SpentChallenge, WalletStore } from './store.ts';
+import type { HeartbeatStore, SpentChallenge, WalletLinkStore, WalletStore } from './store.ts';
 
-export interface CredentialNeeds {
+export interface WalletNeeds {
   readonly clock: Clock;
   readonly secrets: Secrets;
   readonly agents: AgentStore;
   readonly wallets: WalletStore;
   readonly heartbeats: HeartbeatStore;
   readonly venues: Venues;
-}
-
-export interface FaucetNeeds {
-  readonly clock: Clock;
-  readonly secrets: Pick<Secrets, 'newId'>;
-  readonly wallets: WalletStore;
-  readonly venues: Venues;
+  readonly walletLinks: WalletLinkStore;
+  readonly orders: { openOfOwner(userId: bigint): Promise<readonly OrderRow[]> };
+  readonly signatures: {
+    readonly chainId: number;
+    readonly recover: RecoverPublicKey;
+    readonly verifyEd25519?: VerifyEd25519;
+  };
+  readonly publicUrl: string;
   readonly faucetPerDay: Micro;
 }
 
@@ -86,7 +89,7 @@ async function keyOwner(needs: HasVenues, secrets: VenueSecrets, named: Address)
 }
 
 export async function registerCredentials(
-  needs: CredentialNeeds,
+  needs: WalletNeeds,
   caller: Caller,
   request: CredentialRequest,
 ): Promise<CredentialResult> {
@@ -125,7 +128,7 @@ interface NewCredential {
 
 /** Seals and stores credentials that are proved, and credits the wallet's first. @throws Refusal */
 async function storeCredential(
-  needs: CredentialNeeds,
+  needs: WalletNeeds,
   caller: Caller,
   { eoa, walletAddress, signatureType, secrets, shown, challenge }: NewCredential,
 ): Promise<CredentialResult> {
@@ -193,7 +196,7 @@ function walletType(eoa: Address, wallet: Address, named: SignatureType | undefi
 
 /** The type that a registration would detect; `null` while no key within the agent's reach is known to sign for the wallet. */
 async function detectedType(
-  needs: CredentialNeeds,
+  needs: WalletNeeds,
   caller: Caller,
   wallet: Address | null,
 ): Promise<SignatureType | null> {
@@ -206,7 +209,7 @@ async function detectedType(
 }
 
 export async function checkCredentials(
-  needs: CredentialNeeds,
+  needs: WalletNeeds,
   caller: Caller,
   asked: string | undefined,
 ): Promise<CredentialCheck> {
@@ -224,7 +227,7 @@ export async function checkCredentials(
   };
 }
 
-export async function drawFaucet(needs: FaucetNeeds, request: FaucetRequest): Promise<FaucetResponse> {
+export async function drawFaucet(needs: WalletNeeds, request: FaucetRequest): Promise<FaucetResponse> {
   const venue = faucetVenue(needs);
   if (venue?.paper.faucet === undefined) throw refusal('paper_only');
   const address = asAddress(request.address);
@@ -252,13 +255,6 @@ export async function drawFaucet(needs: FaucetNeeds, request: FaucetRequest): Pr
 // address and the purpose; its nonce carries a keyed hash over all of them and over its end, so it is good for no other agent and
 // nothing else, and nothing is stored until it is used.
 
-interface ChallengeNeeds {
-  readonly clock: Clock;
-  readonly secrets: Pick<Secrets, 'hash' | 'newId'>;
-  readonly signatures: { readonly chainId: number; readonly recover: RecoverPublicKey };
-  readonly publicUrl: string;
-}
-
 /** Purpose of a signature. Another purpose has other nonces and another text. */
 export interface ChallengePurpose extends Purpose {
   /** Begins what the nonce's keyed hash covers. */
@@ -272,7 +268,7 @@ const ID_DIGITS = 32;
 const MAC_DIGITS = 32;
 const NONCE = /^[0-9a-f]{76}$/;
 
-export type ChallengedWallet =
+type ChallengedWallet =
   | { readonly kind: 'evm'; readonly address: Address }
   | { readonly kind: 'solana'; readonly address: SolanaAddress };
 
@@ -295,13 +291,13 @@ interface Challenged {
 }
 
 /** The nonce's keyed hash: what it is good for. The agent is named by id; the owner by who it is now. */
-function macOf({ secrets }: ChallengeNeeds, { caller, wallet, purpose }: Challenged, head: string): string {
+function macOf({ secrets }: WalletNeeds, { caller, wallet, purpose }: Challenged, head: string): string {
   const text = `${purpose.name}\n${caller.agentId}\n${caller.userId}\n${wallet.address}\n${head}`;
   return bytesToHex(secrets.hash(text)).slice(2, 2 + MAC_DIGITS);
 }
 
 function messageOf(
-  needs: ChallengeNeeds,
+  needs: WalletNeeds,
   { caller, wallet, purpose }: Challenged,
   nonce: string,
   expiresAt: number,
@@ -319,7 +315,7 @@ function messageOf(
   });
 }
 
-export function newChallenge(needs: ChallengeNeeds, challenged: Challenged): LinkChallenge {
+export function newChallenge(needs: WalletNeeds, challenged: Challenged): LinkChallenge {
   const expiresAt = needs.clock.now() + CHALLENGE_TTL_MS;
   const head =
     expiresAt.toString(16).padStart(EXPIRY_DIGITS, '0') + needs.secrets.newId().replaceAll('-', '');
@@ -334,7 +330,7 @@ export function newChallenge(needs: ChallengeNeeds, challenged: Challenged): Lin
 }
 
 /** @returns when the challenge ends @throws Refusal link_challenge_invalid */
-function requireChallenge(needs: ChallengeNeeds, challenged: Challenged, nonce: string): number {
+function requireChallenge(needs: WalletNeeds, challenged: Challenged, nonce: string): number {
   const refuse = (detail: string) => refusal('link_challenge_invalid', detail, { path: 'nonce' });
   const head = nonce.slice(0, EXPIRY_DIGITS + ID_DIGITS);
   const isOurs =
@@ -361,12 +357,7 @@ function badSignature(diagnosis: NonNullable<Denial['diagnosis']>): Refusal {
 }
 
 /** @returns the key's own address @throws Refusal link_signature_invalid */
-function signerOf(
-  needs: ChallengeNeeds,
-  wallet: ChallengedWallet,
-  message: string,
-  signature: string,
-): string {
+function signerOf(needs: WalletNeeds, wallet: ChallengedWallet, message: string, signature: string): string {
   if (wallet.kind === 'solana') {
     const bytes = parseEd25519Signature(signature);
     if (bytes === null) throw badSignature({ check: 'signature_form', expected: '64 bytes' });
@@ -389,7 +380,7 @@ function signerOf(
 
 /** @returns the key that signed, and when the challenge ends @throws Refusal link_challenge_invalid, link_signature_invalid */
 export function provedBy(
-  needs: ChallengeNeeds,
+  needs: WalletNeeds,
   challenged: Challenged,
   answer: { readonly nonce: string; readonly signature: string },
 ): { readonly signer: string; readonly expiresAt: number } {
@@ -400,10 +391,6 @@ export function provedBy(
 
 // Credentials for a venue on paper without the venue's own protocol: the wallet's key signs a text of this service, and the
 // credentials are made and stored without being shown. Never the venue's typed data, whose signature makes real keys.
-
-export interface PaperCredentialNeeds extends ChallengeNeeds, CredentialNeeds {
-  readonly secrets: ChallengeNeeds['secrets'] & CredentialNeeds['secrets'];
-}
 
 const PURPOSE: ChallengePurpose = {
   name: 'paper credential challenge v1',
@@ -428,7 +415,7 @@ const challengedOf = (caller: Caller, address: string) => ({
 
 /** @throws Refusal paper_only */
 export async function credentialChallenge(
-  needs: PaperCredentialNeeds,
+  needs: WalletNeeds,
   caller: Caller,
   address: string,
 ): Promise<LinkChallenge> {
@@ -438,7 +425,7 @@ export async function credentialChallenge(
 
 /** @throws Refusal */
 export async function createPaperCredentials(
-  needs: PaperCredentialNeeds,
+  needs: WalletNeeds,
   caller: Caller,
   request: PaperCredentialRequest,
 ): Promise<CredentialResult> {
@@ -457,11 +444,9 @@ export async function createPaperCredentials(
   });
 }
 
-export interface WalletJobsNeeds {
-  readonly clock: { now(): number };
-  readonly walletLinks: { sweep(at: number): Promise<unknown> };
-}
-
-export const walletJobs = ({ clock, walletLinks }: WalletJobsNeeds): readonly Job[] => [
+export const walletJobs = ({
+  clock,
+  walletLinks,
+}: Pick<WalletNeeds, 'clock' | 'walletLinks'>): readonly Job[] => [
   { name: 'sweep links', everyMs: 3_600_000, run: () => walletLinks.sweep(clock.now()) },
 ];

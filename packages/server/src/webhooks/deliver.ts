@@ -2,21 +2,14 @@
  * Empties the webhooks' outbox. Any replica may: an endpoint is leased to one of them at a time, which sends what is
  * due one event after another. A process that dies between sending and noting it sends again: at least once.
  */
+
 import { WEBHOOK_LIMITS } from '@bellwether/contract';
 import { utf8, WEBHOOK_SIGNATURE_HEADER, webhookSignature } from '@bellwether/protocol';
-import type { Clock } from '../platform/clock.ts';
 import type { Job } from '../platform/scheduler.ts';
-import type { Secrets } from '../platform/secrets.ts';
-import type { SendResult, WebhookSender } from './sender.ts';
-import type { DeliveryRow, LeasedEndpoint, WebhookStore } from './store.ts';
+import type { SendResult } from './sender.ts';
+import type { DeliveryRow, LeasedEndpoint } from './store.ts';
+import type { WebhookNeeds } from './subscriptions.ts';
 import { recordedEvent, webhookSecretIdentity } from './subscriptions.ts';
-
-interface DeliverWebhooksNeeds {
-  readonly clock: Clock;
-  readonly secrets: Secrets;
-  readonly webhooks: WebhookStore;
-  readonly webhookSender: WebhookSender;
-}
 
 /** Endpoints that one process sends to at the same time; each takes a database connection now and then. */
 const ENDPOINTS_AT_ONCE = 32;
@@ -46,7 +39,7 @@ interface Log {
   warn(context: object, message: string): void;
 }
 
-export function createWebhookCourier(needs: DeliverWebhooksNeeds, log: Log): WebhookCourier {
+export function createWebhookCourier(needs: WebhookNeeds, log: Log): WebhookCourier {
   const underWay = new Set<Promise<void>>();
   const ending = new AbortController();
   return {
@@ -81,11 +74,7 @@ export function createWebhookCourier(needs: DeliverWebhooksNeeds, log: Log): Web
   };
 }
 
-async function serve(
-  needs: DeliverWebhooksNeeds,
-  endpoint: LeasedEndpoint,
-  signal: AbortSignal,
-): Promise<void> {
+async function serve(needs: WebhookNeeds, endpoint: LeasedEndpoint, signal: AbortSignal): Promise<void> {
   const secret = needs.secrets.open(endpoint.secret, webhookSecretIdentity(endpoint.agentId, endpoint.id));
   const until = needs.clock.now() + SEND_WITHIN_MS;
   let run = { failures: endpoint.failures, failingSince: endpoint.failingSince };
@@ -127,12 +116,7 @@ const reasonOf = (result: Exclude<SendResult, { kind: 'aborted' }>): string =>
       ? `answered ${result.status}; redirects are not followed`
       : `answered ${result.status}`;
 
-function requestFor(
-  needs: DeliverWebhooksNeeds,
-  endpoint: LeasedEndpoint,
-  secret: string,
-  delivery: DeliveryRow,
-) {
+function requestFor(needs: WebhookNeeds, endpoint: LeasedEndpoint, secret: string, delivery: DeliveryRow) {
   const at = needs.clock.now();
   const body = utf8(JSON.stringify({ ...recordedEvent(delivery), sentAt: new Date(at).toISOString() }));
   return {

@@ -5,7 +5,6 @@ export { createWebhookSender } from './sender.ts';
 export { createWebhookStore } from './store.ts';
 export {
   enableWebhook,
-  type InboundNeeds,
   listWebhookDeliveries,
   listWebhooks,
   openapiWebhooks,

@@ -16,7 +16,7 @@ export function takeRawBodies(scope: FastifyInstance): void {
 }
 
 /** Bound in a scope of its own, which takes raw bodies. */
-export function bindInbound(bind: Bind, needs: webhooks.InboundNeeds): void {
+export function bindInbound(bind: Bind, needs: webhooks.WebhookNeeds): void {
   bind(receiveWebhook, ({ params, body, request }) => {
     const signature = request.headers['x-signature'];
     return webhooks.receiveWebhook(needs, {

@@ -23,11 +23,6 @@ export interface WebhookNeeds {
   readonly secrets: Secrets;
   readonly webhooks: WebhookStore;
   readonly webhookSender: WebhookSender;
-}
-
-export interface InboundNeeds {
-  readonly clock: Clock;
-  readonly webhooks: WebhookStore;
   readonly inboundSources: InboundSources;
 }
 
@@ -140,7 +135,7 @@ export async function testWebhook(
   return deliveryRecord(row);
 }
 
-export interface DeliveriesQuery extends PageQuery {
+interface DeliveriesQuery extends PageQuery {
   readonly status?: DeliveryRow['status'];
   readonly before?: string;
 }
@@ -170,7 +165,7 @@ export async function listWebhookDeliveries(
   return { ...pageOf(rows, query, deliveryRecord, cursorOfDelivery), total };
 }
 
-export interface Callback {
+interface Callback {
   readonly source: string;
   readonly signature: string | undefined;
   /** The bytes as they came. */
@@ -182,7 +177,7 @@ const NO_SECRET = 'no such source, and this secret belongs to none';
 
 /** @throws Refusal webhook_signature_invalid: the same for a wrong signature and for a source that is not configured */
 export async function receiveWebhook(
-  needs: InboundNeeds,
+  needs: WebhookNeeds,
   { source, signature, body }: Callback,
 ): Promise<{ received: true }> {
   const secret = needs.inboundSources.secretOf(source);

@@ -22,7 +22,7 @@ import {
 import { bindExits } from '../exits/index.ts';
 import { bindFees } from '../fees/index.ts';
 import { bindMarkets, bindVenues } from '../markets/index.ts';
-import { bindOperator, type OperatorNeeds, type OperatorParts, type ThisReplica } from '../operator/index.ts';
+import { bindOperator, type OperatorParts, type ThisReplica } from '../operator/index.ts';
 import { bindJournal, bindOrders } from '../orders/index.ts';
 import { bindClaims, bindOwners, createSite } from '../owners/index.ts';
 import { withOrigin } from '../platform/database/connection.ts';
@@ -36,13 +36,7 @@ import {
 } from '../platform/http/connections.ts';
 import { cookieName } from '../platform/http/identify.ts';
 import { admitRequests } from '../platform/http/load-control.ts';
-import {
-  bindMetrics,
-  type Meters,
-  type MetricsSources,
-  traceRequests,
-  watchRequests,
-} from '../platform/http/metrics.ts';
+import { bindMetrics, type Meters, traceRequests, watchRequests } from '../platform/http/metrics.ts';
 import { type Site, serveAssets } from '../platform/http/pages.ts';
 import { handleError, refusedEverywhere } from '../platform/http/problem.ts';
 import { bindReplicas, isFromReplica, type ReplicaDoor, vouchedAddress } from '../platform/http/replicas.ts';
@@ -59,34 +53,19 @@ import { bindChainPositions, bindPositions } from '../positions/index.ts';
 import { bindQuotes, quoteAliases } from '../quoting/index.ts';
 import { bindSkills } from '../skills/index.ts';
 import { bindStreams, type Streams } from '../streams/index.ts';
-import {
-  bindBatchTrade,
-  bindPrepareTrade,
-  bindSets,
-  bindTrading,
-  type ResolveDoubtNeeds,
-} from '../trading/index.ts';
+import { bindBatchTrade, bindPrepareTrade, bindSets, bindTrading } from '../trading/index.ts';
 import { quotingVenue } from '../venues/asking.ts';
 import { bindWallet, bindWalletLink } from '../wallets/index.ts';
-import {
-  bindInbound,
-  bindWebhooks,
-  type InboundNeeds,
-  openapiWebhooks,
-  takeRawBodies,
-} from '../webhooks/index.ts';
+import { bindInbound, bindWebhooks, openapiWebhooks, takeRawBodies } from '../webhooks/index.ts';
+import type { UseCaseNeeds } from './use-cases.ts';
 
 export interface ReadyState {
   readonly ready: boolean;
   readonly body: Readonly<Record<string, unknown>> & { readonly database: string };
 }
 
-type ServerNeeds = ResourceNeeds &
-  InboundNeeds &
-  Pick<ResolveDoubtNeeds, 'orders'> & { readonly queueDepths: { read: MetricsSources['queues'] } };
-
 interface ServerOptions {
-  readonly needs: ServerNeeds;
+  readonly needs: UseCaseNeeds;
   readonly gate: Gate;
   /** Binds the operations of the rooms, which the edge does not know. */
   readonly bindRooms: (bind: Bind) => void;
@@ -365,19 +344,8 @@ const RESOURCES = [
   bindVenues,
 ] as const;
 
-/** All that the listed resources need: a union of functions is called with the intersection of their parameters. */
-type NeedsOfEach = (typeof RESOURCES)[number] extends (bind: Bind, needs: infer Needs) => void
-  ? Needs
-  : never;
-
-type ResourceNeeds = NeedsOfEach &
-  Parameters<typeof bindAgents>[1] &
-  Parameters<typeof bindClaims>[1] &
-  Parameters<typeof bindOwners>[1] &
-  OperatorNeeds;
-
 interface Parts {
-  readonly needs: ResourceNeeds;
+  readonly needs: UseCaseNeeds;
   readonly gate: Gate;
   /** Makes every replica drop what it remembers of a key. */
   readonly revocations: Pick<Revocations, 'announce'>;

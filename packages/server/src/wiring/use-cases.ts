@@ -1,6 +1,6 @@
 /**
- * Needs of the use cases, composed once. No use case knows this object's type: each names in its parameters the few
- * things that it needs, and the compiler checks that they are here.
+ * Needs of the use cases, composed once. No room knows this object's type: each says in one interface what it needs, and the
+ * compiler checks that it is here.
  */
 
 import { readFileSync } from 'node:fs';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { USDC_MINT } from '@bellwether/protocol';
 import { describe, expect, test } from 'vitest';
-import { type DelegationNeeds, delegationOf, followFees } from '../../src/fees/charge-fee.ts';
+import { delegationOf, type FeeNeeds, followFees } from '../../src/fees/charge-fee.ts';
 import type { Refusal } from '../../src/platform/refusal.ts';
 import {
   address,
@@ -165,7 +165,7 @@ describe('the delegation', () => {
   });
 
   test('needs a wallet', async () => {
-    const agents = { byId: async () => ({ solAddress: null }) } as unknown as DelegationNeeds['agents'];
+    const agents = { byId: async () => ({ solAddress: null }) } as unknown as FeeNeeds['agents'];
     expect(await codeOf(delegationOf({ ...needs, agents }, stage.caller, undefined))).toBe(
       'from_address_required',
     );

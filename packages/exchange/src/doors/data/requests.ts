@@ -112,7 +112,7 @@ interface Page {
   };
 }
 
-export const pageOf = (data: readonly unknown[], limit: number, next: string | undefined): Page => ({
+export const dataPage = (data: readonly unknown[], limit: number, next: string | undefined): Page => ({
   data,
   pagination: { limit, offset: 0, has_more: next !== undefined, next_cursor: next ?? null },
 });

@@ -31,7 +31,7 @@ import {
   resultRow,
 } from './positions.ts';
 import type { Reads } from './reads.ts';
-import { invalid, Params, pageOf } from './requests.ts';
+import { dataPage, invalid, Params } from './requests.ts';
 
 const DEFAULT_LIMIT = 100;
 const MOST_LIMIT = 1_000;
@@ -115,7 +115,7 @@ function bindPositions(door: FastifyInstance, reads: Reads): void {
     for (const account of accounts) found.push(...(await reads.positions(request, account)));
     const shown = found.filter((position) => hasStatus(position, order.status) && fits(position));
     const { page, next } = positionPage(shown, order, { limit, after });
-    return pageOf(page.map(positionRow), limit, next);
+    return dataPage(page.map(positionRow), limit, next);
   });
 }
 
@@ -179,7 +179,7 @@ function bindHistory(door: FastifyInstance, reads: Reads): void {
     };
     const sources = tradeSources({ history: reads.exchange.history, find }, wanted);
     const { rows, next, limit } = await answer(request, params, { sources, oldestFirst: false });
-    return pageOf(rows.map(tradeRow), limit, next);
+    return dataPage(rows.map(tradeRow), limit, next);
   });
 
   door.get('/v2/activity', async (request) => {
@@ -199,7 +199,7 @@ function bindHistory(door: FastifyInstance, reads: Reads): void {
     };
     const sources = activitySources(reads, params, wanted);
     const { rows, next, limit } = await answer(request, params, { sources, oldestFirst });
-    return pageOf(rows.map(activityRow), limit, next);
+    return dataPage(rows.map(activityRow), limit, next);
   });
 }
 
@@ -287,7 +287,7 @@ function bindMarkets(door: FastifyInstance, reads: Reads): void {
     }
     const first = Number(cursor ?? 0);
     const isMore = first + limit < rows.length;
-    return pageOf(rows.slice(first, first + limit), limit, isMore ? String(first + limit) : undefined);
+    return dataPage(rows.slice(first, first + limit), limit, isMore ? String(first + limit) : undefined);
   });
   door.get('/v2/oi', async (request) => {
     const rows: object[] = [];
@@ -343,10 +343,10 @@ function bindAbsent(door: FastifyInstance, reads: Reads): void {
   });
   door.get('/v2/leaderboard', (request, reply) => {
     const user = paramsOf(request).address('user');
-    return reply.send(user === undefined ? pageOf([], DEFAULT_LIMIT, undefined) : { data: null });
+    return reply.send(user === undefined ? dataPage([], DEFAULT_LIMIT, undefined) : { data: null });
   });
   for (const path of ['positions/combos', 'activity/combos', 'biggest-winners', 'builders/*'])
-    door.get(`/v2/${path}`, (_request, reply) => reply.send(pageOf([], DEFAULT_LIMIT, undefined)));
+    door.get(`/v2/${path}`, (_request, reply) => reply.send(dataPage([], DEFAULT_LIMIT, undefined)));
   door.get('/v2/status', (_request, reply) =>
     reply.send({ data: { computed_at: Math.floor(reads.now / 1000), age: 0, lag: 0 } }),
   );
@@ -415,7 +415,7 @@ function priceRoute(door: FastifyInstance, reads: Reads): void {
     await reads.chargeRows(request, limit);
     const { prices } = reads.exchange;
     const place = await prices.locate(token);
-    if (place === null) return pageOf([], limit, undefined);
+    if (place === null) return dataPage([], limit, undefined);
     // A cursor is the time of the oldest point that was shown.
     const until = cursor === undefined ? to : Math.min(to, Number(cursor) - 1);
     const asked = { tokenId: place.yesTokenId, from, to: until, bucketMs: bucketS * SECOND_MS };
@@ -426,6 +426,6 @@ function priceRoute(door: FastifyInstance, reads: Reads): void {
       p: pipsToNumber(place.mirrored ? PIPS - price : price),
     }));
     const isMore = !isMoment && points.length > limit;
-    return pageOf(shown, limit, isMore ? String(found[0]?.at) : undefined);
+    return dataPage(shown, limit, isMore ? String(found[0]?.at) : undefined);
   });
 }

@@ -385,13 +385,16 @@ const HALF_LISTS: readonly ((answer: Json, cursor: string) => Json)[] = [
   (answer, cursor) => ({ ...answer, data: firstHalf(answer), next_cursor: cursor }),
 ];
 
-function halved(faults: Faults, request: FastifyRequest, mount: string, payload: unknown): unknown {
-  const of = halvedOf(request, mount);
+function halved(
+  faults: Faults,
+  of: ReturnType<typeof halvedOf>,
+  { request, payload }: { readonly request: FastifyRequest; readonly payload: unknown },
+): unknown {
   const answer = jsonIn(payload);
   if (typeof answer !== 'object' || answer === null) return payload;
   if (of === 'order') {
     const half = faults.pick('half_kind', HALF_ORDERS);
-    // Legs are told apart by their ids alone.
+    // A client that reads the legs by their place, and not by their ids, is wrong.
     return JSON.stringify(Array.isArray(answer) ? answer.map(half).reverse() : half(answer as Json));
   }
   if (of === 'list') {
@@ -411,7 +414,9 @@ function jsonIn(text: unknown): unknown {
   }
 }
 
-/** Lists as they were shown last, by key and request. */
+const MOST_LATE_LISTS = 10_000;
+
+/** Lists as they were shown last, by key and request; of those beyond the bound none is late. */
 class LateLists {
   readonly #faults: Faults;
   readonly #shown = new Map<string, { readonly payload: unknown; readonly at: number }>();
@@ -429,7 +434,7 @@ class LateLists {
     }
     const key = `${String(headers.poly_api_key)} ${url}`;
     const before = this.#shown.get(key);
-    if (before === undefined) this.#shown.set(key, { payload, at });
+    if (before === undefined && this.#shown.size < MOST_LATE_LISTS) this.#shown.set(key, { payload, at });
     return before?.payload ?? payload;
   }
 }
@@ -477,7 +482,7 @@ export function injectFaults(door: FastifyInstance, mount: string, faults: Fault
     const of = halvedOf(request, mount);
     const shown = of === 'list' && lateListsMs > 0 ? late.show(request, payload) : payload;
     if (of !== null && of !== 'cancel' && faults.hits('half', halfAnswersShare))
-      return halved(faults, request, mount, shown);
+      return halved(faults, of, { request, payload: shown });
     const trading = tradingOf(request, mount);
     if (trading === null) return shown;
     if (faults.hits('dropped', droppedShare)) {

@@ -10,7 +10,7 @@ import {
 import {
   AirdropRefused,
   type LocalChain,
-  type Refusal,
+  type NodeRefusal,
   type SignatureStatus,
   type Simulated,
   type TokenFilter,
@@ -317,7 +317,7 @@ async function bytesOfBase58(text: string): Promise<Uint8Array | null> {
   }
 }
 
-function refusalError({ code, message, data }: Refusal): RpcError {
+function refusalError({ code, message, data }: NodeRefusal): RpcError {
   if (data === undefined) return new RpcError(code, message);
   return new RpcError(code, message, {
     accounts: null,

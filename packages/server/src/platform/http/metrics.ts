@@ -35,7 +35,7 @@ export function noteRefusal(
   if (success === false && errorCode !== undefined) server.countVenueRefusal(trading, errorCode);
 }
 
-export interface MetricsSources {
+interface MetricsSources {
   readonly gate: Gate & { readonly gatekeeper: Pick<Gatekeeper, 'state' | 'shed'> };
   readonly venues: () => readonly {
     readonly id: string;

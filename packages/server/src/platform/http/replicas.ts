@@ -259,14 +259,6 @@ export function socketAtLeader(
 // What replicas tell each other of a database of several hosts: the latest timeline of PostgreSQL that each has seen. A replica that reaches only a
 // primary which was replaced, and still answers, learns of its successor from those that use it (docs/decisions/database.md).
 
-interface TimelinesNeeds {
-  readonly sql: Sql;
-  readonly others: Pick<ReplicaWatch, 'introduce' | 'addresses'>;
-  /** Proves to another replica that a call is a replica's. */
-  readonly sign: (call: { method: string; path: string; body: string }) => string;
-  readonly log: { error(context: object, message: string): void };
-}
-
 export interface Timelines {
   /** Makes this replica known to the others, at its address, and exchanges timelines with each of them. */
   tell(): Promise<void>;
@@ -279,7 +271,18 @@ const ANSWER_WITHIN_MS = 2_000;
 /** A timeline, or another service's page that says that it knows no such route. */
 const MAX_TIMELINE_BYTES = 64 * 1024;
 
-export function createTimelines({ sql, others, sign, log }: TimelinesNeeds): Timelines {
+export function createTimelines({
+  sql,
+  others,
+  sign,
+  log,
+}: {
+  readonly sql: Sql;
+  readonly others: Pick<ReplicaWatch, 'introduce' | 'addresses'>;
+  /** Proves to another replica that a call is a replica's. */
+  readonly sign: (call: { method: string; path: string; body: string }) => string;
+  readonly log: { error(context: object, message: string): void };
+}): Timelines {
   const hear = (told: string, from: string): void => {
     if (sql.hearTimeline(told))
       log.error(

@@ -26,7 +26,7 @@ import {
 } from '@opentelemetry/sdk-trace';
 import type { RequestTrace, TracedRequest, Tracer, TradeTrace } from '../tracing.ts';
 
-export interface TracingOptions {
+interface TracingOptions {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   /** Attributes that every span gives of this service. */
@@ -37,7 +37,7 @@ export interface TracingOptions {
   readonly log: { warn(context: object, message: string): void };
 }
 
-export interface RunningTracer extends Tracer {
+interface RunningTracer extends Tracer {
   /** Exports what is left; gives up in time. */
   stop(withinMs: number): Promise<void>;
 }

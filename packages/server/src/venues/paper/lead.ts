@@ -58,7 +58,7 @@ const PREPARED_MS = 5_000;
 /** How long calls that run here may take before the lead is handed over. */
 const FINISH_MS = 2_000;
 
-export class Lead {
+export class ExchangeLead {
   readonly #options: LeadOptions;
   readonly #sender: CallSender;
   readonly #askLeader: ReturnType<typeof createLeaderLine>;
@@ -89,10 +89,10 @@ export class Lead {
   #onPrepared: () => void = () => {};
   #unlisten: () => void = () => {};
 
-  static async start(options: LeadOptions): Promise<Lead> {
+  static async start(options: LeadOptions): Promise<ExchangeLead> {
     const inFlight = createInFlight();
     const local = await options.open(FIRST_WAIT_MS);
-    const lead = new Lead(options, inFlight, local);
+    const lead = new ExchangeLead(options, inFlight, local);
     await lead.#listen();
     return lead;
   }

@@ -8,7 +8,7 @@
  */
 import { VenueUnavailable } from '../../domain/unavailable.ts';
 import type { MarketData, SignedOrders, VenueJournal } from '../venue.ts';
-import { Lead, type LeadOptions, type LocalParts, type Waiter } from './lead.ts';
+import { ExchangeLead, type LeadOptions, type LocalParts, type Waiter } from './lead.ts';
 import {
   type Call,
   type CallOutcome,
@@ -61,7 +61,7 @@ interface PaperBackendOptions extends LeadOptions {
 }
 
 export async function startPaperBackend(options: PaperBackendOptions): Promise<PaperBackend> {
-  const lead = await Lead.start(options);
+  const lead = await ExchangeLead.start(options);
   const { log } = options;
   const route = {
     forward: (call: Call) => lead.forward(call),

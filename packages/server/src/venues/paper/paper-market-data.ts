@@ -13,7 +13,7 @@ import {
   fitsPrice,
   isEverything,
   type MarketSearch,
-  pageOf,
+  sliceOf,
 } from '../../domain/market-search.ts';
 import type { MarketData } from '../venue.ts';
 
@@ -157,7 +157,7 @@ export class MarketPages {
     while (!this.#isReady(search)) await this.#words.follow(this.#exchange);
     // From here on nothing is awaited: ids, order and records are of one moment.
     const ids = isMoving ? this.#moving(search) : this.#steady(search);
-    return { markets: this.#views(pageOf(ids, search.page)), total: ids.length };
+    return { markets: this.#views(sliceOf(ids, search.page)), total: ids.length };
   }
 
   /** The exchange builds a view at its first read after a change: of very many, in slices, since others wait. */

@@ -54,7 +54,7 @@ const RANK: Readonly<Record<TradeStatus, number>> = {
 const isSettled = ({ status }: Pick<KnownTrade, 'status'>): boolean =>
   status === 'confirmed' || status === 'failed';
 
-export interface Folded {
+export interface FoldedOrder {
   readonly change: LiveChange | null;
   /** Observations that contradict the record and changed nothing: for the log. */
   readonly contradictions: readonly string[];
@@ -63,7 +63,11 @@ export interface Folded {
 }
 
 /** @param market of the order; `null` only when no observation is of a trade */
-export function fold(live: LiveOrder, seen: readonly Observation[], market: MarketRecord | null): Folded {
+export function foldOrder(
+  live: LiveOrder,
+  seen: readonly Observation[],
+  market: MarketRecord | null,
+): FoldedOrder {
   const state = new OrderState(live);
   for (const one of seen) state.see(one);
   return state.result(market);
@@ -336,7 +340,7 @@ class OrderState {
     return { size, cost, fee };
   }
 
-  result(market: MarketRecord | null): Folded {
+  result(market: MarketRecord | null): FoldedOrder {
     const nothing = { change: null, contradictions: this.#contradictions, keptAside: [] };
     const { status: before, filled, cost, fees } = this.#order;
     if (isTerminal(before)) {

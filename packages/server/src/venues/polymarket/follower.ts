@@ -9,7 +9,7 @@
  */
 import type { MarketRecord } from '../../domain/market.ts';
 import type { OutboundLog } from '../../platform/outbound/http.ts';
-import { fold } from './fold.ts';
+import { foldOrder } from './fold.ts';
 import { type ResyncParts, resync, standingOf, tradesSeen } from './look-up.ts';
 import type { Keyring, OwnedKeys } from './order-client.ts';
 import { eventsIn, type OwnEvent, subscription } from './order-wire.ts';
@@ -223,7 +223,7 @@ export function startFollower(parts: FollowerParts): Follower {
       if (known === undefined) return;
       const seen = standingOf(event.order, known.order, now());
       // Most events repeat what the answer to the order has said.
-      const { change, contradictions } = fold(known, seen, null);
+      const { change, contradictions } = foldOrder(known, seen, null);
       if (change !== null || contradictions.length > 0) await parts.recorder.record(id, seen, null);
       return;
     }

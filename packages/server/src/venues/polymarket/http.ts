@@ -66,7 +66,7 @@ export interface VenueReply {
 }
 
 /** `not_sent` is proof that nothing happened; `unknown` is no proof of anything. */
-export type Outcome =
+export type CallOutcome =
   | { readonly kind: 'answered'; readonly reply: VenueReply }
   | {
       readonly kind: 'not_sent';
@@ -94,7 +94,7 @@ export interface VenueHttp {
    */
   read<T>(call: VenueCall, check: (value: unknown) => T | null): Promise<T | null>;
   /** Sends a call that has an effect, once. */
-  send(call: VenueCall): Promise<Outcome>;
+  send(call: VenueCall): Promise<CallOutcome>;
   /** For every list that the service answers in pages. */
   readonly lists: Paging;
   /** `ready`, or a sentence that says what is wrong. No I/O. */
@@ -163,7 +163,7 @@ async function outcomeOf(
   send: HttpSend,
   request: Parameters<HttpSend>[0],
   now: () => number,
-): Promise<Outcome> {
+): Promise<CallOutcome> {
   try {
     const reply = await send(request);
     // No redirect is followed, and a body beyond the bound was not read to its end.
@@ -182,7 +182,7 @@ async function outcomeOf(
 }
 
 /** Failures that an operator counts; a refusal of the order is an answer. */
-function failureOf(outcome: Outcome): HttpFailure | 'unreadable' | null {
+function failureOf(outcome: CallOutcome): HttpFailure | 'unreadable' | null {
   if (outcome.kind === 'not_sent') return outcome.isOverQuota === true ? 'rate_limited' : 'network';
   if (outcome.kind === 'unknown') return outcome.reason === 'connection' ? 'network' : outcome.reason;
   if (outcome.reply.status === TOO_MANY_REQUESTS) return 'rate_limited';

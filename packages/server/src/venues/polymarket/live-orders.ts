@@ -27,7 +27,7 @@ import {
 } from './order-client.ts';
 import { isFields } from './order-wire.ts';
 import type { SocketTimes } from './reconnecting-socket.ts';
-import { createRecorder, type Recorder } from './recorder.ts';
+import { createRecorder, type OrderRecorder } from './recorder.ts';
 import { answerOf, createModes, createSubmit, sentenceOf } from './submit.ts';
 
 interface LiveOrdersOptions {
@@ -224,7 +224,7 @@ function createDoubtWatch({ look, afterMs = AFTER_MS }: DoubtWatchParts): DoubtW
 interface ResolveParts {
   readonly client: OrderClient;
   readonly keyring: Keyring;
-  readonly recorder: Recorder;
+  readonly recorder: OrderRecorder;
   readonly log: LiveOrderLog;
   readonly findMarket: (conditionId: string) => Promise<MarketRecord | null>;
   readonly now: () => number;
@@ -313,7 +313,7 @@ const cannotArrive = ({ order }: LiveOrder, now: number, doubtMs: number): boole
 interface CancelParts {
   readonly client: OrderClient;
   readonly keyring: Keyring;
-  readonly recorder: Recorder;
+  readonly recorder: OrderRecorder;
   readonly log: LiveOrderLog;
   readonly findMarket: (conditionId: string) => Promise<MarketRecord | null>;
   readonly now: () => number;
@@ -459,7 +459,7 @@ async function recordCanceled(parts: CancelParts, group: readonly LiveOrder[], s
 
 interface KeptAsideParts {
   readonly log: Pick<LiveOrderLog, 'find' | 'withHeldTrades'>;
-  readonly recorder: Pick<Recorder, 'record'>;
+  readonly recorder: Pick<OrderRecorder, 'record'>;
   readonly findMarket: (conditionId: string) => Promise<MarketRecord | null>;
   readonly now: () => number;
 }

@@ -8,7 +8,7 @@ import type { MarketRecord } from '../../domain/market.ts';
 import type { LiveOrder, LiveOrderLog, LiveOrderRow } from '../live-orders.ts';
 import type { OrderClient, OwnedKeys } from './order-client.ts';
 import { DUST, matchedOf, type Observation, partsOf, type WireOrder, type WireTrade } from './order-wire.ts';
-import type { Recorder } from './recorder.ts';
+import type { OrderRecorder } from './recorder.ts';
 
 /** Trades are listed by their own times, which the clocks of the venue decide. */
 const CLOCK_MARGIN_S = 120;
@@ -131,7 +131,7 @@ const near = (a: bigint, b: bigint): boolean => (a > b ? a - b : b - a) < DUST;
 
 export interface ResyncParts {
   readonly client: OrderClient;
-  readonly recorder: Recorder;
+  readonly recorder: OrderRecorder;
   readonly log: LiveOrderLog;
   readonly findMarket: (conditionId: string) => Promise<MarketRecord | null>;
   readonly now: () => number;

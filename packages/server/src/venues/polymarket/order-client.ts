@@ -15,8 +15,8 @@ import { BoundedCache } from '../../domain/bounded-cache.ts';
 import { VenueUnavailable } from '../../domain/unavailable.ts';
 import type { FollowedWallet, LiveOrderLog } from '../live-orders.ts';
 import type { SignedMessage, VenueOrder, VenueSecrets } from '../venue.ts';
-import type { Outcome, VenueCall, VenueHttp, VenueReply } from './http.ts';
-import { orderOf, pageOf, tradeOf, type WireOrder, type WireTrade } from './order-wire.ts';
+import type { CallOutcome, VenueCall, VenueHttp, VenueReply } from './http.ts';
+import { orderOf, readPage, tradeOf, type WireOrder, type WireTrade } from './order-wire.ts';
 
 interface TradeFilter {
   readonly id?: string;
@@ -26,11 +26,11 @@ interface TradeFilter {
 }
 
 export interface OrderClient {
-  post(key: AccountKeys, body: string, timeoutMs: number): Promise<Outcome>;
-  postAll(key: AccountKeys, bodies: readonly string[], timeoutMs: number): Promise<Outcome>;
-  cancel(key: AccountKeys, orderIds: readonly string[]): Promise<Outcome>;
+  post(key: AccountKeys, body: string, timeoutMs: number): Promise<CallOutcome>;
+  postAll(key: AccountKeys, bodies: readonly string[], timeoutMs: number): Promise<CallOutcome>;
+  cancel(key: AccountKeys, orderIds: readonly string[]): Promise<CallOutcome>;
   /** @param id of the last heartbeat; '' to begin */
-  beat(key: AccountKeys, id: string, timeoutMs: number): Promise<Outcome>;
+  beat(key: AccountKeys, id: string, timeoutMs: number): Promise<CallOutcome>;
   /** `null`: the venue has no such order, or no longer. @throws VenueUnavailable */
   order(key: AccountKeys, orderId: string): Promise<WireOrder | null>;
   /** Every open order of the key. @throws VenueUnavailable */
@@ -65,7 +65,7 @@ export function createOrderClient(http: VenueHttp, clock: { now(): number }): Or
       async ask(cursor) {
         const query = { ...call.query, next_cursor: cursor };
         const { status, value } = await http.ask(signed(key, { ...call, query }));
-        const page = status === 200 ? pageOf(value) : null;
+        const page = status === 200 ? readPage(value) : null;
         if (page === null) throw new VenueUnavailable(`The venue does not list ${call.path} (${status})`);
         return { rows: page.rows.map((row) => requireRecord(decode(row), call.path)), next: page.next };
       },

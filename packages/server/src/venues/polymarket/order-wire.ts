@@ -96,7 +96,7 @@ const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
 const idOf = (value: unknown): string => textOf(value).toLowerCase();
 
-export function pageOf(value: unknown): Page<unknown> | null {
+export function readPage(value: unknown): Page<unknown> | null {
   if (Array.isArray(value)) return { rows: value, next: null };
   if (!isFields(value) || !Array.isArray(value.data)) return null;
   const { data: rows, next_cursor: next } = value;

@@ -12,7 +12,7 @@ import {
   fitsPrice,
   isEverything,
   type MarketSearch,
-  pageOf,
+  sliceOf,
 } from '../../domain/market-search.ts';
 import type { HttpSend, OutboundLog } from '../../platform/outbound/http.ts';
 import type { MarketData } from '../venue.ts';
@@ -281,12 +281,12 @@ async function searchIn(matching: readonly ListedMarket[], search: MarketSearch,
   );
   const isPriced = search.minPrice !== undefined || search.maxPrice !== undefined;
   if (!isPriced && !wantsResolved)
-    return { markets: await complete(listedOf(pageOf(fitting, search.page))), total: fitting.length };
+    return { markets: await complete(listedOf(sliceOf(fitting, search.page))), total: fitting.length };
   const candidates = listedOf(fitting).filter((listed) => !isPriced || mayFit(listed, search));
   const exact = (await complete(candidates.slice(0, PRICED_CANDIDATES))).filter(
     (record) => fitsLife(record, search) && fitsPrice(record, search),
   );
-  return { markets: pageOf(exact, search.page), total: exact.length };
+  return { markets: sliceOf(exact, search.page), total: exact.length };
 }
 
 function mayFit({ roughPrice }: ListedMarket, { minPrice = 0, maxPrice = 1 }: MarketSearch): boolean {

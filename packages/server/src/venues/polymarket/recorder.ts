@@ -7,10 +7,10 @@ import type { MarketRecord } from '../../domain/market.ts';
 import type { NewSignedOrder } from '../../domain/records.ts';
 import type { OutboundLog } from '../../platform/outbound/http.ts';
 import type { LiveChange, LiveOrder, LiveOrderLog } from '../live-orders.ts';
-import { type Folded, fold } from './fold.ts';
+import { type FoldedOrder, foldOrder } from './fold.ts';
 import type { Observation } from './order-wire.ts';
 
-export interface Recorder {
+export interface OrderRecorder {
   /** @returns the order as it is recorded then; `null`: the desk has no such order */
   record(
     orderId: string,
@@ -55,7 +55,7 @@ interface RecorderParts {
   readonly onTraded: (account: string) => void;
 }
 
-export function createRecorder({ log, logger, onTraded }: RecorderParts): Recorder {
+export function createRecorder({ log, logger, onTraded }: RecorderParts): OrderRecorder {
   const waiting: Item[] = [];
   let running: Promise<void> | null = null;
   let contradictions = 0;
@@ -67,12 +67,12 @@ export function createRecorder({ log, logger, onTraded }: RecorderParts): Record
     const recorded = new Map(
       items.flatMap(({ orderId, recorded: order }) => (order === undefined ? [] : [[orderId, order]])),
     );
-    const decided = new Map<string, Folded>();
+    const decided = new Map<string, FoldedOrder>();
     const decide = (order: LiveOrder): LiveChange | null => {
       const own = byOrder.get(order.order.orderId) ?? [];
       const market = own.find((item) => item.market !== null)?.market ?? null;
       const seen = own.flatMap((item) => item.seen);
-      const folded = fold(order, seen, market);
+      const folded = foldOrder(order, seen, market);
       decided.set(order.order.orderId, folded);
       return folded.change;
     };

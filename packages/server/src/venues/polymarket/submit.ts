@@ -12,7 +12,7 @@ import type { OutboundLog } from '../../platform/outbound/http.ts';
 import type { LiveOrder } from '../live-orders.ts';
 import type { SignedMessage, VenueAnswer, VenueOrder } from '../venue.ts';
 import type { ShortageReason, UnsettledShares } from './accounts.ts';
-import type { Outcome, VenueReply } from './http.ts';
+import type { CallOutcome, VenueReply } from './http.ts';
 import { isIncomplete, sumOfTrades, tradesSeen } from './look-up.ts';
 import {
   errorTextOf,
@@ -24,13 +24,13 @@ import {
   verdictOf,
 } from './order-client.ts';
 import { DUST, microOf, type Observation } from './order-wire.ts';
-import type { Recorder } from './recorder.ts';
+import type { OrderRecorder } from './recorder.ts';
 
 interface SubmitParts {
   readonly client: OrderClient;
   readonly keyring: Keyring;
   readonly modes: Modes;
-  readonly recorder: Recorder;
+  readonly recorder: OrderRecorder;
   readonly findMarket: (conditionId: string) => Promise<MarketRecord | null>;
   readonly now: () => number;
   readonly log: OutboundLog;
@@ -201,7 +201,7 @@ export function createSubmit(parts: SubmitParts) {
 
   function readOutcome(
     p: SubmitParts,
-    outcome: Outcome,
+    outcome: CallOutcome,
     { order, message }: { readonly order: VenueOrder; readonly message: SignedMessage },
   ): Attempt | Unsent {
     if (outcome.kind === 'not_sent') return outcome.isOverQuota === true ? 'over_quota' : 'not_sent';
@@ -447,7 +447,7 @@ async function sendOnce(
   return readOutcome(parts, outcome, outgoing);
 }
 
-function readOutcome(parts: BatchParts, outcome: Outcome, outgoing: readonly Outgoing[]): BatchOutcome {
+function readOutcome(parts: BatchParts, outcome: CallOutcome, outgoing: readonly Outgoing[]): BatchOutcome {
   const all = (attempt: Attempt): BatchOutcome => ({
     kind: 'attempts',
     attempts: outgoing.map(() => attempt),
