@@ -65,11 +65,23 @@ async function act(
   wanted: Act,
   { by = owner, asked = wanted }: { by?: Visitor; asked?: Act } = {},
 ) {
-  const { body } = await by.send('POST', path(`/exits/${exitId}/passkey-options`), { act: asked });
+  const options = await by.send('POST', path(`/exits/${exitId}/passkey-options`), { act: asked });
+  if (options.status !== 200) return options;
   return by.send('POST', path(`/exits/${exitId}/act`), {
     act: wanted,
-    ...by.signature(body.challenge ?? ''),
+    ...by.signature(options.body.challenge),
   });
+}
+
+interface Several {
+  readonly exitIds: readonly string[];
+  readonly resumeTrading: boolean;
+  readonly agentId?: string;
+}
+async function resumeSeveral(wanted: Several, { by = owner, asked = wanted } = {}) {
+  const options = await by.send('POST', '/owner/exits/resume/passkey-options', asked);
+  if (options.status !== 200) return options;
+  return by.send('POST', '/owner/exits/resume', { ...wanted, ...by.signature(options.body.challenge) });
 }
 
 describe('a pause', () => {
@@ -147,10 +159,107 @@ describe('a pause', () => {
     await pushBidTo(service, { market, price: stop });
     await becomes(mine, 'fired');
     expect((await exitOf(mine)).fired).toMatchObject({ cause: 'trigger' });
-    const second = await exitOf(other);
-    expect(await act(other, 'arm_for_pause')).toMatchObject({ body: { firesOnPause: true } });
-    expect(await act(other, 'disarm_for_pause')).toMatchObject({ body: { firesOnPause: false } });
-    expect(second.status).toBe('suspended');
+  });
+
+  test('armed for it, a suspended exit is resumed by the rules of that: it lets go first, and a pause sends it', async () => {
+    const bid = bidOf(service, market);
+    const exit = await leaveStop();
+    await pause(true);
+    expect(await act(exit, 'arm_for_pause')).toMatchObject({ status: 403, body: { code: 'trading_paused' } });
+    expect((await exitOf(exit)).firesOnPause).toBe(false);
+    await pushBidTo(service, { market, price: tick(bid - 0.03) });
+    await pause(false);
+    expect(await act(exit, 'disarm_for_pause')).toMatchObject({ body: { status: 'suspended' } });
+    expect(await act(exit, 'arm_for_pause')).toMatchObject({ body: { status: 'armed', firesOnPause: true } });
+    await pass(3_000);
+    expect([await statuses(exit), await sales()]).toEqual([[['armed', null]], []]);
+    await pause(true);
+    await becomes(exit, 'fired');
+    expect((await exitOf(exit)).fired).toMatchObject({ cause: 'pause' });
+  });
+});
+
+describe('several suspended exits', () => {
+  test('are armed with trading in one act, of every agent or of one, those that were shown and no others', async () => {
+    const [mine, second] = [await leaveStop(), await leaveStop()];
+    const first = trader;
+    trader = await newTrader(service);
+    await hold(trader, market, 20);
+    await claim(owner, trader);
+    const ofOther = await leaveStop();
+    await owner.send('POST', '/owner/pause', { paused: true });
+    const listed = (await owner.send('GET', '/owner/exits?status=suspended')).body;
+    expect(listed.slice(0, 3).map(({ exitId }: { exitId: string }) => exitId)).toEqual([
+      ...[ofOther, second, mine],
+    ]);
+    expect(listed[2]).toMatchObject({ agentId: first.agentId, marketTitle: market.question });
+    const ofFirst = await owner.send('GET', `/owner/exits?status=suspended&agentId=${first.agentId}`);
+    expect(ofFirst.body).toHaveLength(2);
+
+    const all = { exitIds: [mine, ofOther], resumeTrading: true };
+    const others = { ...all, exitIds: [mine, second] };
+    for (const asked of [others, { ...all, resumeTrading: false }, { ...all, agentId: trader.agentId }]) {
+      const { body } = await resumeSeveral(all, { asked });
+      expect(['passkey_challenge_expired', 'exit_not_found']).toContain(body.code);
+    }
+    expect((await trader.client.getSettings()).tradingPaused).toBe(true);
+    expect(await resumeSeveral(all)).toMatchObject({
+      status: 200,
+      body: { exitIds: all.exitIds, notResumed: [] },
+    });
+    const settings = await Promise.all([first, trader].map(({ client }) => client.getSettings()));
+    expect(settings.map(({ tradingPaused }) => tradingPaused)).toEqual([false, false]);
+    const state = async (of: Trader, id: string) => (await of.client.getExit(id)).status;
+    expect([await state(first, mine), await state(first, second), await state(trader, ofOther)]).toEqual([
+      ...['armed', 'suspended', 'armed'],
+    ]);
+  });
+
+  test('alone lift no pause; each says by itself why it stays suspended', async () => {
+    const [mine, second, third] = [await leaveStop(), await leaveStop(), await leaveStop()];
+    await pause(true);
+    const alone = { exitIds: [mine], resumeTrading: false };
+    expect((await resumeSeveral(alone)).body).toMatchObject({
+      exitIds: [],
+      notResumed: [{ exitId: mine, code: 'trading_paused' }],
+    });
+    expect((await trader.client.getSettings()).pausedByOwner).toBe(true);
+    const { tradesToday } = await trader.client.getMe();
+    await trader.client.updateSettings({ maxTradesPerDay: tradesToday + 1 });
+    await trader.client.cancelExit({ exitId: third });
+    const both = { exitIds: [third, second, mine], resumeTrading: true, agentId: trader.agentId };
+    expect((await resumeSeveral(both)).body).toMatchObject({
+      exitIds: [mine],
+      notResumed: [
+        { exitId: third, code: 'exit_gone', message: 'It was canceled.' },
+        { exitId: second, code: 'max_trades_per_day_exceeded' },
+      ],
+    });
+    expect(await statuses(mine, second)).toEqual([
+      ['armed', null],
+      ['suspended', 'pause'],
+    ]);
+    // What is armed already is as it should be.
+    expect((await resumeSeveral({ ...both, exitIds: [mine] })).body).toMatchObject({ exitIds: [mine] });
+  });
+
+  test('of another owner are not there, and a stolen session without a passkey arms none', async () => {
+    const exit = await leaveStop();
+    await pause(true);
+    const wanted = { exitIds: [exit], resumeTrading: true };
+    const other = await ownerOf(service);
+    expect(await resumeSeveral(wanted, { by: other })).toMatchObject({
+      status: 404,
+      body: { code: 'exit_not_found' },
+    });
+    expect((await other.send('GET', '/owner/exits')).body).toEqual([]);
+    const stranger = await other.send('GET', `/owner/exits?agentId=${trader.agentId}`);
+    expect(stranger.body.code).toBe('agent_not_found');
+    const stolen = new Visitor(service);
+    stolen.cookie = owner.cookie;
+    expect((await resumeSeveral(wanted, { by: stolen })).body.code).toBe('passkey_rejected');
+    expect((await resumeSeveral({ ...wanted, exitIds: [] })).body.code).toBe('invalid_request');
+    expect(await statuses(exit)).toEqual([['suspended', 'pause']]);
   });
 });
 
@@ -219,7 +328,7 @@ describe('the owner sells by an exit', () => {
     expect((await act(exit, 'sell', { by: other })).body.code).toBe('agent_not_found');
     expect((await resume(exit, other)).body.code).toBe('agent_not_found');
     expect([await statuses(exit), await sales()]).toEqual([[['armed', null]], []]);
-    const listed = await owner.send('GET', path('/exits?status=open'));
+    const listed = await owner.send('GET', `/owner/exits?status=open&agentId=${trader.agentId}`);
     expect(listed.body.map(({ exitId }: { exitId: string }) => exitId)).toEqual([exit]);
     expect((await owner.send('POST', path('/exits/cancel'), { exitId: exit })).body).toMatchObject({
       status: 'canceled',

@@ -66,10 +66,18 @@ describe('a pause', () => {
   });
 
   test('of an owner says the same, and that only the owner resumes them', async () => {
+    const { claimCode } = await trader.client.getMe();
     await claim(owner, trader);
     await leaveStop();
     expect((await pauseBy(true)).body.suspendedExits).toMatchObject({ count: 1, resumableBy: 'owner' });
     expect((await pauseBy(false)).body.suspendedExits).toMatchObject({ count: 1 });
+    // The pages that resume trading without the console say so, too.
+    for (const page of ['/console/pause', `/agents/claim/${claimCode}`]) {
+      const answer = await fetch(`${service.needs.publicUrl}${page}`, {
+        headers: { accept: 'text/html', cookie: owner.cookie ?? '' },
+      });
+      expect(await answer.text(), page).toContain('1 exit is suspended and protects nothing');
+    }
     expect((await pauseOwn(false)).suspendedExits).toMatchObject({
       ...{ count: 1, resumableBy: 'owner' },
       message: expect.stringContaining('on the console'),

@@ -117,7 +117,7 @@ describe('lists', () => {
   /** Newest first: `limit`, and where a page begins: `cursor`, or `offset`. */
   const PAGED = [
     ...['listOpenOrders', 'listOrders', 'listFills', 'listExits', 'listApprovals', 'listAgentTrades'],
-    ...['listOwnerAgentOpenOrders', 'listOwnerAgentOrders', 'listOwnerAgentFills', 'listOwnerAgentExits'],
+    ...['listOwnerAgentOpenOrders', 'listOwnerAgentOrders', 'listOwnerAgentFills', 'listOwnerExits'],
     ...['listOwnerApprovals', 'listOwnerAgentDecisions', 'listVenueBOrders', 'listKeptTrades'],
     ...['listWebhookDeliveries', 'listOwnerAgentWebhookDeliveries'],
   ];
@@ -282,7 +282,7 @@ describe('lists', () => {
     await walk(owners, `${ofAgent}/fills`, add.fill);
     await walk(own, '/markets/exits', add.exit);
     await walk(own, '/markets/exits?status=open&outcome=YES', add.exit);
-    await walk(owners, `${ofAgent}/exits`, add.exit);
+    await walk(owners, '/owner/exits', add.exit);
     await walk(own, '/agents/approvals', add.approval);
     await walk(own, '/agents/approvals?status=waiting', add.approval);
     await walk(owners, '/owner/approvals', add.approval);

@@ -264,6 +264,12 @@ function agentValues({ service, market }: World, { actor, visitor }: Pick<Scene,
           act: 'arm_for_pause',
         }),
       ).response,
+    passkeyExits: async (value: Scene['value']) =>
+      visitor.signature(
+        await challengeOf('/owner/exits/resume/passkey-options', {
+          ...{ exitIds: [await value('suspendedExitId')], resumeTrading: false },
+        }),
+      ).response,
     suspendedExitId: () => suspendExit(actor, visitor, market),
     ...passkeyValues(service, visitor),
     ownersWallet: async () => {

@@ -1,11 +1,12 @@
 /** The console's sign-in page as a person uses it: a second passkey, names, removal, the printed code, a recovery and its undoing. */
+import type { Market } from '@bellwether/sdk';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { axeFindings } from '../axe.ts';
 import { type BrowserVisitor, FITS, measure, newBrowserVisitor, PHONE, picture } from '../browser.ts';
 import { CHROMIUM_ARGS, findChromium } from '../chromium.ts';
-import { claimInBrowser, openConsole } from '../console-stage.ts';
-import { newTrader, startTestService, type TestService, type Trader } from '../harness.ts';
+import { claimInBrowser, openConsole, takingOrder } from '../console-stage.ts';
+import { newTrader, openMarkets, startTestService, type TestService, type Trader } from '../harness.ts';
 import { browserFor } from '../setup/skipped.ts';
 
 const executablePath = browserFor('console-passkeys.test.ts', findChromium());
@@ -115,6 +116,11 @@ describe.skipIf(executablePath === null)('the console’s sign-in page', () => {
 
   test('a recovery is shown on every open page, stops nothing but the agents, and is undone', async () => {
     const { page } = ada;
+    await trader.client.updateSettings({ approvalAbove: 1 });
+    const [market] = (await openMarkets(trader.client)) as [Market];
+    await expect(trader.client.placeTrade(await takingOrder(market, trader, 10))).rejects.toMatchObject({
+      code: 'approval_required',
+    });
     const code = await newCode(page);
     await open(page);
     await page.getByText('Live', { exact: true }).waitFor();
@@ -142,10 +148,13 @@ describe.skipIf(executablePath === null)('the console’s sign-in page', () => {
     expect(await there.locator('main button, main summary').count()).toBe(0);
     await open(there);
     await button(there, 'Pause everything').click();
-    await button(there, 'Resume everything').click();
-    await button(there, 'Resume trading').click();
-    await there.getByRole('alert').filter({ hasText: 'and nothing else' }).last().waitFor();
+    // What the desk would refuse is not offered.
+    await expect.poll(() => button(there, 'Resume everything').isDisabled()).toBe(true);
     expect((await trader.client.getSettings()).tradingPaused).toBe(true);
+    await open(there, '/approvals');
+    await there.getByText('you can decline, and not approve').waitFor();
+    expect(await button(there, 'Approve with your passkey').isDisabled()).toBe(true);
+    expect(await button(there, 'Decline').first().isEnabled()).toBe(true);
 
     // Its own passkey cannot undo it; the one of before can, and the other page is signed out.
     const undo = 'Undo it with a passkey of before';

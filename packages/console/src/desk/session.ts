@@ -186,6 +186,12 @@ export function useStore<T>(store: Store<T>): T {
   return value;
 }
 
+/** Whether this is the day after a recovery: the owner can look, pause, cancel and decline then. */
+export function useRecoveryDay(): boolean {
+  const present = useStore(session);
+  return 'userId' in present && present.recovery !== null;
+}
+
 // The owner's passkeys: a new account, a sign-in, a recovery, and the word for one act.
 
 type SignInOptions = Parameters<typeof startAuthentication>[0]['optionsJSON'];

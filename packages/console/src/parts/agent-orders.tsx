@@ -28,7 +28,13 @@ const WHICH: readonly (readonly [Which, string])[] = [
 ];
 
 /** By one stream: a browser has only six connections to the desk, for all its tabs. */
-export function AgentOrders({ agentId }: { readonly agentId: string }) {
+interface AgentOrdersProps {
+  readonly agentId: string;
+  /** After an act that changes how the agent stands. */
+  readonly onDone: () => void;
+}
+
+export function AgentOrders({ agentId, onDone }: AgentOrdersProps) {
   const [which, setWhich] = useState<Which>('open');
   const options = { on: (event: DeskEvent) => event.agentId === agentId, everyMs: 15_000 };
   const path = `/owner/agents/${agentId}`;
@@ -58,7 +64,7 @@ export function AgentOrders({ agentId }: { readonly agentId: string }) {
       </Card>
       {/* Last: what it says of positions without an exit grows and shrinks. */}
       <Card title="Guarded exits" wide>
-        <Exits agentId={agentId} held={held} />
+        <Exits agentId={agentId} held={held} onDone={onDone} />
       </Card>
     </>
   );

@@ -1,73 +1,255 @@
 /**
  * How an agent stands. Whether it trades, and the switch that stops it: one tap stops, starting again is asked about.
  */
-import type { HomeAgent, OwnerAgent, OwnerAlert } from '@bellwether/contract';
-import { useEffect, useState } from 'preact/hooks';
+import type { HomeAgent, OwnerAgent, OwnerAlert, OwnerExit, ResumedExits } from '@bellwether/contract';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { type DeskEvent, onDeskEvent } from '../desk/live.ts';
 import { Link } from '../desk/router.tsx';
-import { send } from '../desk/session.ts';
+import { read, send, sendWithPasskey, useRecoveryDay } from '../desk/session.ts';
+import { whenText } from './exits.tsx';
 import { money, outcomeWords, price, shares, signed, Time } from './figures.tsx';
 import { Further, useHeld } from './lists.tsx';
 import { type Action, Badge, Confirm, useAction } from './pieces.tsx';
 
-type Trading = Pick<HomeAgent, 'agentId' | 'name' | 'tradingPaused' | 'pausedBy'>;
+type Trading = Pick<HomeAgent, 'agentId' | 'name' | 'tradingPaused' | 'pausedBy' | 'exits'>;
 
 export const TradingBadge = ({ tradingPaused, pausedBy }: Pick<Trading, 'tradingPaused' | 'pausedBy'>) => {
   if (!tradingPaused) return <Badge kind="go">Trading allowed</Badge>;
   return <Badge kind="stop">{pausedBy === 'agent' ? 'Paused by the agent' : 'Paused by you'}</Badge>;
 };
 
-/** Exits that a pause has left suspended stay so when trading goes on. */
-function suspendedText(agents: readonly Pick<OwnerAgent, 'suspendedExits'>[]): string {
-  const count = agents.reduce((sum, { suspendedExits }) => sum + (suspendedExits?.count ?? 0), 0);
-  if (count === 0) return '';
-  const which = count === 1 ? '1 exit is suspended and protects' : `${count} exits are suspended and protect`;
-  return ` ${which} nothing until you resume each of them, under “Orders” of its agent.`;
+type Standing = Pick<HomeAgent, 'agentId' | 'tradingPaused' | 'openOrdersCount' | 'exits'>;
+
+const sumOf = <T,>(items: readonly T[], of: (item: T) => number): number =>
+  items.reduce((sum, item) => sum + of(item), 0);
+
+const countedExits = (count: number): string => (count === 1 ? '1 exit' : `${count} exits`);
+
+/** What a pause would do to exits; empty: there are none. */
+function pausedExitsText(agents: readonly Standing[], isRecovering: boolean): string {
+  const [suspends, sends] = [
+    sumOf(agents, ({ exits }) => exits.toSuspend),
+    sumOf(agents, ({ exits }) => exits.toSend),
+  ];
+  if (isRecovering)
+    return suspends + sends === 0 ? '' : ' It suspends every exit, also those that you armed for it.';
+  const parts = [
+    ...(suspends === 0 ? [] : [`suspends ${countedExits(suspends)}`]),
+    ...(sends === 0 ? [] : [`sends ${sends} that you armed for it`]),
+  ];
+  return parts.length === 0 ? '' : ` It ${parts.join(' and ')}.`;
+}
+
+/** What a pause does and does not, beside the switch: what rests goes on resting. */
+export function PauseNote({ agents }: { readonly agents: readonly Standing[] }) {
+  const isRecovering = useRecoveryDay();
+  const resting = sumOf(
+    agents.filter(({ tradingPaused }) => tradingPaused),
+    ({ openOrdersCount }) => openOrdersCount,
+  );
+  return (
+    <p class="note resting">
+      {resting === 0
+        ? 'A pause stops new orders. What rests on the books stays until you cancel it.'
+        : `${resting === 1 ? 'One order of a paused agent still rests' : `${resting} orders of paused agents still rest`} on the books and may fill.`}
+      {pausedExitsText(agents, isRecovering)}
+    </p>
+  );
+}
+
+// Exits that a pause has suspended stay so when trading goes on, unless they are resumed with it.
+
+const MOST_ASKED = 100;
+
+const suspendedOf = (agentId: string | undefined) =>
+  read<readonly OwnerExit[]>(
+    `/owner/exits?status=suspended&limit=${MOST_ASKED}${agentId === undefined ? '' : `&agentId=${agentId}`}`,
+  );
+
+const LETS_GO =
+  'An exit that is armed again watches from then on: a trigger that holds already must let go first, and hold anew.';
+
+/** The exits that one passkey arms: these and no others. */
+const ExitList = ({ exits }: { readonly exits: readonly OwnerExit[] }) => (
+  <>
+    <ul class="list">
+      {exits.map((exit) => (
+        <li key={exit.exitId}>
+          {exit.agentName}: sell {shares(exit.size)} {outcomeWords(exit.outcome, exit.outcomeName)}{' '}
+          <span class="title">{exit.marketTitle ?? `Market ${exit.marketId}`}</span>{' '}
+          <span class="note">
+            for no less than {price(exit.worstPrice)}, when {whenText(exit)}
+          </span>
+        </li>
+      ))}
+    </ul>
+    {exits.length === MOST_ASKED && (
+      <p class="note">These are the latest {MOST_ASKED}: what else is suspended stays so.</p>
+    )}
+    <p class="note">{LETS_GO}</p>
+  </>
+);
+
+/** @returns what came of it, in words */
+async function resumeExits(
+  exits: readonly OwnerExit[],
+  { agentId, resumeTrading }: { readonly agentId?: string; readonly resumeTrading: boolean },
+): Promise<string> {
+  const { exitIds, notResumed } = await sendWithPasskey<ResumedExits>('/owner/exits/resume', {
+    exitIds: exits.map(({ exitId }) => exitId),
+    resumeTrading,
+    ...(agentId === undefined ? {} : { agentId }),
+  });
+  const armed = `${countedExits(exitIds.length)} ${exitIds.length === 1 ? 'is' : 'are'} armed again.`;
+  if (notResumed.length === 0) return armed;
+  const why = [...new Set(notResumed.map(({ message }) => message))].join(' ');
+  return `${armed} ${countedExits(notResumed.length)} ${notResumed.length === 1 ? 'is' : 'are'} not: ${why}`;
+}
+
+/** On top while trading goes on and exits protect nothing. What comes while the page is open stands over it, so that nothing moves. */
+export function SuspendedExits({
+  agents,
+  onDone,
+}: {
+  readonly agents: readonly (Standing & Pick<HomeAgent, 'name'>)[];
+  readonly onDone: () => void;
+}) {
+  const action = useAction();
+  const [asked, setAsked] = useState<readonly OwnerExit[] | null>(null);
+  const bare = agents.filter(({ tradingPaused, exits }) => !tradingPaused && exits.suspended > 0);
+  const count = sumOf(bare, ({ exits }) => exits.suspended);
+  const wasThere = useRef(count > 0).current;
+  if (count === 0 && !wasThere) return null;
+  const ask = () =>
+    void action.run(async () => {
+      const all: OwnerExit[] = [];
+      for (const { agentId } of bare) if (all.length < MOST_ASKED) all.push(...(await suspendedOf(agentId)));
+      if (all.length === 0) {
+        onDone();
+        return 'No exit is suspended any more.';
+      }
+      setAsked(all.slice(0, MOST_ASKED));
+      return null;
+    });
+  return (
+    <section class={wasThere ? 'wide message error' : 'bar'} aria-label="Suspended exits">
+      <p>
+        {count === 0 ? (
+          'No exit is suspended any more.'
+        ) : (
+          <>
+            <strong>
+              {countedExits(count)} {count === 1 ? 'is suspended and protects' : 'are suspended and protect'}{' '}
+              nothing,
+            </strong>{' '}
+            although trading goes on:{' '}
+            {bare.map(({ agentId, name, exits }, i) => (
+              <span key={agentId}>
+                {i > 0 && ', '}
+                {exits.suspended} of <Link to={`/agents/${agentId}/orders`}>{name}</Link>
+              </span>
+            ))}
+            .
+          </>
+        )}
+      </p>
+      <button type="button" disabled={action.isClosed || count === 0} onClick={ask}>
+        Look at {count === 1 ? 'it' : 'them'} and resume
+      </button>
+      {asked !== null && (
+        <Confirm
+          title={`Arm ${countedExits(asked.length)} again?`}
+          yes={`Resume ${countedExits(asked.length)}, with your passkey`}
+          onNo={() => setAsked(null)}
+          onYes={() => {
+            setAsked(null);
+            void action.run(() => resumeExits(asked, { resumeTrading: false })).then(onDone);
+          }}
+        >
+          <ExitList exits={asked} />
+        </Confirm>
+      )}
+    </section>
+  );
 }
 
 interface SwitchProps {
   /** Names what is paused, in the middle of a sentence. */
   readonly what: string;
+  /** Whose switch it is; missing: all agents'. */
+  readonly agentId?: string;
   readonly isPaused: boolean;
-  readonly path: string;
+  /** How many exits are suspended, as far as the page knows. */
+  readonly suspended: number;
   readonly label?: string;
   readonly action: Action;
   readonly onDone: () => void;
 }
 
-export function PauseSwitch({ what, isPaused, path, label = '', action, onDone }: SwitchProps) {
-  const [asks, setAsks] = useState(false);
-  const set = (paused: boolean) =>
-    void action
-      .run(async () => {
-        const answer = await send<OwnerAgent | readonly OwnerAgent[]>(path, { paused });
-        const said = paused ? `Trading is paused: ${what}.` : `Trading is allowed again: ${what}.`;
-        return `${said}${suspendedText([answer].flat())}`;
-      })
-      .then(onDone);
+export function PauseSwitch({ what, agentId, isPaused, suspended, label = '', action, onDone }: SwitchProps) {
+  const [asked, setAsked] = useState<readonly OwnerExit[] | null>(null);
+  const path = agentId === undefined ? '/owner/pause' : `/owner/agents/${agentId}/pause`;
+  const run = (work: () => Promise<string | null>) => {
+    setAsked(null);
+    void action.run(work).then(onDone);
+  };
+  const pause = async () => {
+    const answer = await send<OwnerAgent | readonly OwnerAgent[]>(path, { paused: true });
+    const count = sumOf([answer].flat(), ({ suspendedExits }) => suspendedExits?.count ?? 0);
+    const said = `Trading is paused: ${what}.`;
+    return count === 0
+      ? said
+      : `${said} ${countedExits(count)} ${count === 1 ? 'is' : 'are'} suspended, until you resume ${count === 1 ? 'it' : 'them'}.`;
+  };
+  const resume = async () => {
+    await send(path, { paused: false });
+    return `Trading is allowed again: ${what}.`;
+  };
+  const resumeBoth = (exits: readonly OwnerExit[]) => async () =>
+    `Trading is allowed again: ${what}. ${await resumeExits(exits, { resumeTrading: true, ...(agentId && { agentId }) })}`;
+  /** The question shows what is suspended at that moment, and its answer is for that alone. Without any it opens before the next key. */
+  const ask = () => {
+    if (suspended === 0) setAsked([]);
+    else
+      void action.run(async () => {
+        setAsked(await suspendedOf(agentId));
+        return null;
+      });
+  };
   return (
     <>
       <button
         type="button"
         class={isPaused ? 'go' : 'stop'}
-        disabled={action.isBusy}
-        onClick={() => (isPaused ? setAsks(true) : set(true))}
+        disabled={isPaused ? action.isClosed : action.isBusy}
+        onClick={() => (isPaused ? ask() : run(pause))}
       >
         {isPaused ? 'Resume' : 'Pause'}
         {label === '' ? <span class="hidden"> {what}</span> : ` ${label}`}
       </button>
-      {asks && (
+      {asked !== null && (
         <Confirm
           title={`Let ${what} trade again?`}
-          yes="Resume trading"
-          onNo={() => setAsks(false)}
-          onYes={() => {
-            setAsks(false);
-            set(false);
-          }}
+          onNo={() => setAsked(null)}
+          {...(asked.length === 0
+            ? { yes: 'Resume trading', onYes: () => run(resume) }
+            : {
+                yes: `Resume trading and ${countedExits(asked.length)}`,
+                onYes: () => run(resumeBoth(asked)),
+                less: { label: 'Resume trading alone', onLess: () => run(resume) },
+              })}
         >
           <p>Orders will be accepted again from the next one on, within the limits that are set.</p>
-          <p>Exits that the pause suspended stay so: resume each of them under “Orders” of its agent.</p>
+          {asked.length > 0 && (
+            <>
+              <p>
+                {countedExits(asked.length)} {asked.length === 1 ? 'is' : 'are'} suspended, and{' '}
+                {asked.length === 1 ? 'protects' : 'protect'} nothing until you resume{' '}
+                {asked.length === 1 ? 'it' : 'them'}, with your passkey:
+              </p>
+              <ExitList exits={asked} />
+            </>
+          )}
         </Confirm>
       )}
     </>
@@ -87,7 +269,8 @@ export const AgentSwitch = ({
   <PauseSwitch
     what={agent.name}
     isPaused={agent.tradingPaused}
-    path={`/owner/agents/${agent.agentId}/pause`}
+    suspended={agent.exits.suspended}
+    agentId={agent.agentId}
     action={action}
     onDone={onDone}
   />
@@ -153,7 +336,7 @@ function Seen({ agentId, exitIds }: Pick<Raised, 'agentId' | 'exitIds'>) {
       return 'It is noted that you have seen it. Nothing is guarded by that.';
     });
   return (
-    <button type="button" disabled={action.isBusy || seen === named} onClick={() => void see()}>
+    <button type="button" disabled={action.isClosed || seen === named} onClick={() => void see()}>
       I have seen it
     </button>
   );

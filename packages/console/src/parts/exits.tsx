@@ -1,6 +1,6 @@
 /** Exits that the agent has signed ahead: what sends them, how far that is, and what the owner can do with each. */
-import type { GuardedExit, Position } from '@bellwether/contract';
-import { useRef, useState } from 'preact/hooks';
+import type { OwnerExit, Position } from '@bellwether/contract';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { type DeskEvent, useResource } from '../desk/live.ts';
 import { send, sendWithPasskey } from '../desk/session.ts';
 import { outcomeWords, price, shares, signed, Time } from './figures.tsx';
@@ -11,12 +11,14 @@ interface ExitsProps {
   readonly agentId: string;
   /** What the agent holds. */
   readonly held: readonly Position[];
+  /** After an act on one of them. */
+  readonly onDone: () => void;
 }
 
 const NO_KEY = 'The desk holds no key: it can only send what the agent has signed.';
 const OPEN = new Set(['armed', 'suspended', 'firing']);
 
-const WHEN: Readonly<Record<string, (exit: GuardedExit) => string>> = {
+const WHEN: Readonly<Record<string, (exit: OwnerExit) => string>> = {
   price_at_or_below: ({ trigger, size }) =>
     `the book pays ${price(trigger.price)} or less for ${shares(size)} shares`,
   price_at_or_above: ({ trigger, size }) =>
@@ -49,7 +51,15 @@ const KIND: Readonly<Record<string, 'go' | 'warn' | 'stop'>> = {
   firing: 'warn',
 };
 
-function StatusBadge({ exit: { status, because } }: { readonly exit: GuardedExit }) {
+/** When it is sent, in the middle of a sentence. */
+export const whenText = (exit: OwnerExit): string => WHEN[exit.trigger.kind]?.(exit) ?? exit.trigger.kind;
+
+const titleOf = ({ marketTitle, marketId }: OwnerExit): string => marketTitle ?? `Market ${marketId}`;
+
+const whatText = ({ size, outcome, outcomeName }: OwnerExit): string =>
+  `${shares(size)} ${outcomeWords(outcome, outcomeName)}`;
+
+function StatusBadge({ exit: { status, because } }: { readonly exit: OwnerExit }) {
   const why = because === null ? '' : `: ${BECAUSE[because] ?? because.replaceAll('_', ' ')}`;
   return (
     <Badge kind={KIND[status] ?? ''}>
@@ -63,10 +73,10 @@ function StatusBadge({ exit: { status, because } }: { readonly exit: GuardedExit
 function useExits(agentId: string) {
   const seen = useRef(new Set<string>());
   const options = { on: (event: DeskEvent) => event.agentId === agentId, everyMs: 5_000 };
-  const path = `/owner/agents/${agentId}/exits`;
-  const open = useResource<readonly GuardedExit[]>(`${path}?status=open&limit=100`, options);
-  const latest = useResource<readonly GuardedExit[]>(`${path}?limit=100`, options);
-  const byId = new Map<string, GuardedExit>();
+  const path = `/owner/exits?agentId=${agentId}&limit=100`;
+  const open = useResource<readonly OwnerExit[]>(`${path}&status=open`, options);
+  const latest = useResource<readonly OwnerExit[]>(path, options);
+  const byId = new Map<string, OwnerExit>();
   for (const exit of [...(open.data ?? []), ...(latest.data ?? [])]) {
     if (OPEN.has(exit.status)) seen.current.add(exit.exitId);
     const known = byId.get(exit.exitId);
@@ -83,11 +93,14 @@ function useExits(agentId: string) {
   return { exits: open, rows, ended: latest.data === null ? null : ended, reload };
 }
 
-export function Exits({ agentId, held }: ExitsProps) {
+export function Exits({ agentId, held, onDone }: ExitsProps) {
   const { exits, rows, ended, reload } = useExits(agentId);
+  const done = () => {
+    reload();
+    onDone();
+  };
   const past = useHeld(ended, ({ exitId }) => exitId);
   const listed = useHeld(exits.data === null ? null : rows, ({ exitId }) => exitId);
-  const titleOf = new Map(held.map(({ marketId, title }) => [marketId, title]));
   const hasExit = new Set(
     rows.filter(({ status }) => OPEN.has(status)).map(({ marketId, outcome }) => `${marketId} ${outcome}`),
   );
@@ -104,11 +117,7 @@ export function Exits({ agentId, held }: ExitsProps) {
         <ul class="list">
           {listed.rows.map((exit) => (
             <li key={exit.exitId}>
-              <Exit
-                exit={exit}
-                title={titleOf.get(exit.marketId) ?? `Market ${exit.marketId}`}
-                onDone={reload}
-              />
+              <Exit exit={exit} others={rows.filter((other) => isBeside(exit, other))} onDone={done} />
             </li>
           ))}
         </ul>
@@ -138,9 +147,7 @@ export function Exits({ agentId, held }: ExitsProps) {
                 <span class="note">
                   <Time at={exit.updatedAt} short />{' '}
                 </span>
-                Sell {shares(exit.size)} {outcomeWords(exit.outcome, exit.outcomeName)}{' '}
-                <span class="title">{titleOf.get(exit.marketId) ?? `Market ${exit.marketId}`}</span>{' '}
-                <StatusBadge exit={exit} />
+                Sell {whatText(exit)} <span class="title">{titleOf(exit)}</span> <StatusBadge exit={exit} />
               </li>
             ))}
           </ul>
@@ -150,16 +157,28 @@ export function Exits({ agentId, held }: ExitsProps) {
   );
 }
 
+/** Open ones that a sale by this one may end: of the same holding, as those of its group are. */
+const isBeside = (exit: OwnerExit, other: OwnerExit): boolean =>
+  OPEN.has(other.status) &&
+  other.exitId !== exit.exitId &&
+  other.marketId === exit.marketId &&
+  other.outcome === exit.outcome &&
+  other.walletAddress === exit.walletAddress;
+
 interface ExitProps {
-  readonly exit: GuardedExit;
-  /** Words of strangers, as text. */
-  readonly title: string;
+  readonly exit: OwnerExit;
+  /** Open exits of the same holding. */
+  readonly others: readonly OwnerExit[];
   readonly onDone: () => void;
 }
 
-function Exit({ exit, title, onDone }: ExitProps) {
-  const { size, worstPrice, trigger, watch, trouble, endsAt, group, fired } = exit;
-  const what = `${shares(size)} ${outcomeWords(exit.outcome, exit.outcomeName)}`;
+const RESUMED =
+  'Resumed, it is sent by its trigger only once that has let go and holds anew; where you arm it for your pause, that sends it in any case.';
+
+function Exit({ exit, others, onDone }: ExitProps) {
+  const { worstPrice, watch, trouble, endsAt, group, fired, status } = exit;
+  const what = whatText(exit);
+  const title = titleOf(exit);
   return (
     <article aria-label={`Exit: ${what} of ${title}`}>
       <h3>
@@ -167,11 +186,13 @@ function Exit({ exit, title, onDone }: ExitProps) {
       </h3>
       <p class="badges">
         <StatusBadge exit={exit} />
-        {exit.firesOnPause && OPEN.has(exit.status) && <Badge>sent when you pause</Badge>}
+        {exit.firesOnPause && OPEN.has(status) && (
+          <Badge>sent when you pause{status === 'suspended' ? ', once it is resumed' : ''}</Badge>
+        )}
       </p>
       <Facts
         rows={[
-          ['Sent when', WHEN[trigger.kind]?.(exit) ?? trigger.kind],
+          ['Sent when', whenText(exit)],
           ['For no less than', `${price(worstPrice)} a share`],
           [
             'The book pays now',
@@ -190,17 +211,18 @@ function Exit({ exit, title, onDone }: ExitProps) {
           ['Sent', <Time at={fired?.at} short />],
         ]}
       />
-      <Acts exit={exit} title={title} onDone={onDone} />
+      <Acts exit={exit} others={others} onDone={onDone} />
       {/* Below what is pressed, in a place that is kept: what is said later must not move it. */}
       <div class="later">
         {trouble !== null && OPEN.has(exit.status) && <p class="message error">{trouble.message}</p>}
-        {watch?.note != null && exit.status === 'armed' && <p class="note">{watch.note}</p>}
+        {watch?.note != null && status === 'armed' && <p class="note">{watch.note}</p>}
+        {status === 'suspended' && <p class="note">{RESUMED}</p>}
       </div>
     </article>
   );
 }
 
-const SOLD: Readonly<Record<string, (exit: GuardedExit) => string>> = {
+const SOLD: Readonly<Record<string, (exit: OwnerExit) => string>> = {
   fired: () => 'Its order was placed.',
   firing: () =>
     'Its order was sent, and the venue has not answered yet: the desk asks it, and this page follows.',
@@ -208,55 +230,96 @@ const SOLD: Readonly<Record<string, (exit: GuardedExit) => string>> = {
     `The venue did not take its order: ${because?.replaceAll('_', ' ') ?? 'no reason given'}. Nothing was sold.`,
 };
 
-function Acts({ exit, title, onDone }: ExitProps) {
+/** What a sale by it ends: asked about before, because nothing of it comes back. */
+function Ends({ exit, others }: Pick<ExitProps, 'exit' | 'others'>) {
+  const isOfGroup = ({ group }: OwnerExit) => group !== null && group === exit.group;
+  const lists = [
+    ['Once it has sold something, the others of its group:', others.filter(isOfGroup)],
+    ['Once nothing is left to sell, those of the same position:', others.filter((one) => !isOfGroup(one))],
+  ] as const;
+  return (
+    <>
+      <p>What ends with it: this exit, as its order can be sent once.</p>
+      {lists.map(
+        ([when, ended]) =>
+          ended.length > 0 && (
+            <div key={when}>
+              <p>{when}</p>
+              <ul>
+                {ended.map((one) => (
+                  <li key={one.exitId}>
+                    sell {whatText(one)} when {whenText(one)}
+                  </li>
+                ))}
+              </ul>
+            </div>
+          ),
+      )}
+    </>
+  );
+}
+
+const stateOf = ({ status, firesOnPause }: OwnerExit): string => `${status} ${firesOnPause}`;
+
+function Acts({ exit, others, onDone }: ExitProps) {
   const { agentId, exitId, firesOnPause, status } = exit;
   const [asking, setAsking] = useState<'sell' | 'cancel' | null>(null);
   const action = useAction();
+  const told = useRef<string | null>(null);
   const path = `/owner/agents/${agentId}/exits`;
   const of = `${path}/${exitId}`;
-  const run = (work: () => Promise<string>) => {
+  const state = stateOf(exit);
+  // What was said of it must not stand beside what became of it since.
+  useEffect(() => {
+    if (told.current !== null && told.current !== state) action.withdraw();
+  }, [state]);
+  const run = (work: () => Promise<OwnerExit>, words: (after: OwnerExit) => string) => {
     setAsking(null);
-    void action.run(work).then(onDone);
+    void action
+      .run(async () => {
+        const after = await work();
+        told.current = stateOf(after);
+        return words(after);
+      })
+      .then(onDone);
   };
-  const act = (wanted: 'sell' | 'arm_for_pause' | 'disarm_for_pause') =>
-    sendWithPasskey<GuardedExit>(`${of}/act`, { act: wanted }, `${of}/passkey-options`);
-  const sell = async (): Promise<string> => {
-    const after = await act('sell');
-    return SOLD[after.status]?.(after) ?? `It is ${after.status}: nothing was sold.`;
-  };
-  const arm = async (): Promise<string> => {
-    const after = await act(firesOnPause ? 'disarm_for_pause' : 'arm_for_pause');
-    return after.firesOnPause ? 'It is sent when you pause this agent.' : 'A pause suspends it again.';
-  };
-  const isOpen = status === 'armed' || status === 'suspended';
+  const act = (wanted: 'sell' | 'arm_for_pause' | 'disarm_for_pause') => () =>
+    sendWithPasskey<OwnerExit>(`${of}/act`, { act: wanted }, `${of}/passkey-options`);
+  const sold = (after: OwnerExit) =>
+    SOLD[after.status]?.(after) ?? `It is ${after.status}: nothing was sold.`;
+  const isSuspended = status === 'suspended';
+  const arm = () =>
+    run(act(firesOnPause ? 'disarm_for_pause' : 'arm_for_pause'), (after) =>
+      after.firesOnPause ? 'It is armed, and sent when you pause this agent.' : 'A pause suspends it again.',
+    );
   return (
     <>
       <div class="buttons kept">
-        {isOpen && (
+        {(status === 'armed' || isSuspended) && (
           <>
-            <button type="button" class="primary" disabled={action.isBusy} onClick={() => setAsking('sell')}>
-              Sell now
-            </button>
             <button
               type="button"
-              aria-pressed={firesOnPause}
-              disabled={action.isBusy}
-              onClick={() => run(arm)}
+              class="primary"
+              disabled={action.isClosed}
+              onClick={() => setAsking('sell')}
             >
-              Send it when I pause
+              Sell now
             </button>
-            <button type="button" class="stop" disabled={action.isBusy} onClick={() => setAsking('cancel')}>
+            <button type="button" class="stop" disabled={action.isClosed} onClick={() => setAsking('cancel')}>
               Cancel exit
             </button>
-            {status === 'suspended' && (
+            <button type="button" aria-pressed={firesOnPause} disabled={action.isClosed} onClick={arm}>
+              {isSuspended && !firesOnPause ? 'Resume it, and send it when I pause' : 'Send it when I pause'}
+            </button>
+            {isSuspended && (
               <button
                 type="button"
-                disabled={action.isBusy}
+                disabled={action.isClosed}
                 onClick={() =>
-                  run(async () => {
-                    await send(`${of}/resume`);
-                    return 'It is armed again. A trigger that held meanwhile does not send it.';
-                  })
+                  run(
+                    () => send(`${of}/resume`),
+                    () => 'It is armed again. A trigger that held meanwhile does not send it.',
+                  )
                 }
               >
                 Resume
@@ -267,17 +330,18 @@ function Acts({ exit, title, onDone }: ExitProps) {
       </div>
       {asking === 'sell' && (
         <Confirm
-          title={`Sell ${shares(exit.size)} ${outcomeWords(exit.outcome, exit.outcomeName)} now?`}
+          title={`Sell ${whatText(exit)} now?`}
           yes="Sell, with your passkey"
           onNo={() => setAsking(null)}
-          onYes={() => run(sell)}
+          onYes={() => run(act('sell'), sold)}
         >
-          <p>{title}</p>
+          <p>{titleOf(exit)}</p>
           <p>
             For no less than {price(exit.worstPrice)} a share; the best bid was {price(exit.watch?.bid)} a
             moment ago. Your passkey is the word for this order: neither your pause nor “Ask me above” stops
             it. {NO_KEY}
           </p>
+          <Ends exit={exit} others={others} />
         </Confirm>
       )}
       {asking === 'cancel' && (
@@ -286,10 +350,10 @@ function Acts({ exit, title, onDone }: ExitProps) {
           yes="Cancel the exit"
           onNo={() => setAsking(null)}
           onYes={() =>
-            run(async () => {
-              await send(`${path}/cancel`, { exitId });
-              return 'The exit is canceled, and its signed order deleted.';
-            })
+            run(
+              () => send(`${path}/cancel`, { exitId }),
+              () => 'The exit is canceled, and its signed order deleted.',
+            )
           }
         >
           <p>Its signed order is deleted. Only the agent can sign another one.</p>

@@ -5,7 +5,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Resource } from '../desk/live.ts';
 import { route } from '../desk/router.tsx';
-import { createStore, Trouble, useStore, wordsOf } from '../desk/session.ts';
+import { createStore, Trouble, useRecoveryDay, useStore, wordsOf } from '../desk/session.ts';
 
 export const Badge = ({
   kind = '',
@@ -161,12 +161,18 @@ export const Facts = ({ rows }: { readonly rows: readonly (readonly [string, Com
 
 export interface Action {
   readonly isBusy: boolean;
+  /** It is busy, or this is the day after a recovery, on which the desk refuses what does not only reduce. */
+  readonly isClosed: boolean;
   /** Does it once, however often it is pressed meanwhile; says beside what was pressed what came of it, `null` nothing. */
   readonly run: (work: () => Promise<string | null>) => Promise<boolean>;
+  /** Takes back what it said, because that is over. */
+  readonly withdraw: () => void;
 }
 
 export function useAction(): Action {
   const [isBusy, setBusy] = useState(false);
+  const isRecovering = useRecoveryDay();
+  const said = useRef<Spoken | null>(null);
   const run = async (work: () => Promise<string | null>): Promise<boolean> => {
     if (isBusy) return false;
     setBusy(true);
@@ -174,7 +180,10 @@ export function useAction(): Action {
     const beside = document.activeElement;
     try {
       const text = await work();
-      if (text !== null) say(text, { beside });
+      if (text !== null) {
+        say(text, { beside });
+        said.current = spoken.get();
+      }
       return true;
     } catch (error) {
       if (!(error instanceof Trouble)) console.error(error);
@@ -184,7 +193,10 @@ export function useAction(): Action {
       setBusy(false);
     }
   };
-  return { isBusy, run };
+  const withdraw = () => {
+    if (said.current !== null && spoken.get() === said.current) spoken.set(null);
+  };
+  return { isBusy, isClosed: isBusy || isRecovering, run, withdraw };
 }
 
 // One of a few words: how far back a plot goes, or in which order a list is.
@@ -227,10 +239,12 @@ interface ConfirmProps {
   readonly children: ComponentChildren;
   readonly yes: string;
   readonly onYes: () => void;
+  /** Another answer, which does less. */
+  readonly less?: { readonly label: string; readonly onLess: () => void };
   readonly onNo: () => void;
 }
 
-export function Confirm({ title, children, yes, onYes, onNo }: ConfirmProps) {
+export function Confirm({ title, children, yes, onYes, less, onNo }: ConfirmProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   // Before the next key press can arrive: an Escape that is pressed at once must reach the dialog.
@@ -243,6 +257,11 @@ export function Confirm({ title, children, yes, onYes, onNo }: ConfirmProps) {
         <button type="button" onClick={onNo}>
           Cancel
         </button>
+        {less !== undefined && (
+          <button type="button" onClick={less.onLess}>
+            {less.label}
+          </button>
+        )}
         <button type="button" class="primary" onClick={onYes}>
           {yes}
         </button>

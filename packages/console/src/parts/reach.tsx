@@ -47,7 +47,7 @@ export function Keys({ agentId }: OfAgent) {
               head: 'State',
               cell: (key) =>
                 key.status === ACTIVE ? (
-                  <button type="button" class="stop" disabled={action.isBusy} onClick={() => setAsked(key)}>
+                  <button type="button" class="stop" disabled={action.isClosed} onClick={() => setAsked(key)}>
                     Revoke<span class="hidden"> {key.keyName}</span>
                   </button>
                 ) : (
@@ -121,7 +121,7 @@ export function Wallets({ agentId }: OfAgent) {
                     <span class="note">{heartbeat.on ? 'the venue cancels' : 'orders rest on'}</span>{' '}
                     <button
                       type="button"
-                      disabled={action.isBusy}
+                      disabled={action.isClosed}
                       onClick={() => setAsked({ walletAddress, heartbeat })}
                     >
                       {heartbeat.on ? 'Let orders rest on' : 'Let the venue cancel'}
@@ -138,7 +138,7 @@ export function Wallets({ agentId }: OfAgent) {
                 ) : (
                   <button
                     type="button"
-                    disabled={action.isBusy}
+                    disabled={action.isClosed}
                     onClick={() => grant(walletAddress, !granted)}
                   >
                     {granted ? 'Take back' : 'Grant'}
@@ -235,7 +235,7 @@ export function Webhooks({ agentId }: OfAgent) {
               head: 'Switch',
               cell: ({ id, url, status }) =>
                 status === 'disabled' && (
-                  <button type="button" disabled={action.isBusy} onClick={() => enable(id)}>
+                  <button type="button" disabled={action.isClosed} onClick={() => enable(id)}>
                     Switch on<span class="hidden"> {url}</span>
                   </button>
                 ),

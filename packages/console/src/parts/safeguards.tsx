@@ -203,7 +203,7 @@ export function Safeguards({
         <button type="button" disabled={drafts.size === 0} onClick={() => setDrafts(new Map())}>
           Discard what I typed
         </button>
-        <button type="submit" class="primary" disabled={action.isBusy}>
+        <button type="submit" class="primary" disabled={action.isClosed}>
           Save limits
         </button>
       </div>
@@ -251,11 +251,11 @@ export function ExitRule({ agent, onDone }: ExitRuleProps) {
       </p>
       <div class="buttons">
         {!capsBindExits && (
-          <button type="button" disabled={action.isBusy} onClick={() => save(true)}>
+          <button type="button" disabled={action.isClosed} onClick={() => save(true)}>
             Let limits stop exits
           </button>
         )}
-        <button type="button" class="primary" disabled={action.isBusy} onClick={() => save(false)}>
+        <button type="button" class="primary" disabled={action.isClosed} onClick={() => save(false)}>
           {capsBindExits ? 'Let exits pass, with your passkey' : 'Change the distance, with your passkey'}
         </button>
       </div>

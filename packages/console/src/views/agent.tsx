@@ -10,7 +10,7 @@ import { useState } from 'preact/hooks';
 import { type Resource, useResource } from '../desk/live.ts';
 import { type AgentTab, Link } from '../desk/router.tsx';
 import { AgentOrders } from '../parts/agent-orders.tsx';
-import { AgentSwitch, Attention, TradingBadge } from '../parts/agent-state.tsx';
+import { AgentSwitch, Attention, PauseNote, SuspendedExits, TradingBadge } from '../parts/agent-state.tsx';
 import { Gain, money, outcomeWords, price, shares, Time } from '../parts/figures.tsx';
 import { Further, Pager, useHistory } from '../parts/lists.tsx';
 import { Badge, Card, Choices, Interval, State, Tile, Untrusted, useAction } from '../parts/pieces.tsx';
@@ -145,7 +145,7 @@ const Tabs = ({ agentId, tab }: { readonly agentId: string; readonly tab: AgentT
 
 function Part({ agent, tab, onDone }: OfAgent & { readonly tab: AgentTab }) {
   const { agentId } = agent;
-  if (tab === 'orders') return <AgentOrders agentId={agentId} />;
+  if (tab === 'orders') return <AgentOrders agentId={agentId} onDone={onDone} />;
   if (tab === 'decisions')
     return (
       <Card title="Decisions" wide>
@@ -202,9 +202,11 @@ export function Agent({ agentId, tab }: AgentProps) {
               {data.status}, called <Time at={data.lastCalledAt} short />
             </Badge>
           </p>
+          <PauseNote agents={[data]} />
         </div>
         <AgentSwitch agent={data} action={action} onDone={agent.reload} />
       </div>
+      <SuspendedExits agents={[data]} onDone={agent.reload} />
       {agent.trouble !== null && <State of={agent} what="the agent" />}
       <Tabs agentId={agentId} tab={tab} />
       <Part agent={data} tab={tab} onDone={agent.reload} />

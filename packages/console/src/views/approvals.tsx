@@ -6,7 +6,7 @@ import type { Approval, SafeguardRow } from '@bellwether/contract';
 import { useEffect, useState } from 'preact/hooks';
 import { type Resource, useResource } from '../desk/live.ts';
 import { Link } from '../desk/router.tsx';
-import { send, sendWithPasskey, session, Trouble, useStore } from '../desk/session.ts';
+import { send, sendWithPasskey, Trouble, useRecoveryDay } from '../desk/session.ts';
 import { money, outcomeWords, precise, price, shares, Time } from '../parts/figures.tsx';
 import { Further, Pager, useHeld, usePages } from '../parts/lists.tsx';
 import {
@@ -128,6 +128,7 @@ function What({ approval }: { readonly approval: Approval }) {
 
 function Waiting({ approval, onDone }: { readonly approval: Approval; readonly onDone: OnDone }) {
   const action = useAction();
+  const isRecovering = useRecoveryDay();
   const [reason, setReason] = useState('');
   const path = `/owner/approvals/${approval.approvalId}`;
   const approve = async (): Promise<string> => {
@@ -163,10 +164,11 @@ function Waiting({ approval, onDone }: { readonly approval: Approval; readonly o
         <button type="button" class="stop" disabled={action.isBusy} onClick={() => decide(decline)}>
           Decline
         </button>
-        <button type="button" class="primary" disabled={action.isBusy} onClick={() => decide(approve)}>
+        <button type="button" class="primary" disabled={action.isClosed} onClick={() => decide(approve)}>
           Approve with your passkey
         </button>
       </div>
+      {isRecovering && <p class="note">On the day after a recovery you can decline, and not approve.</p>}
     </>
   );
 }
@@ -238,8 +240,7 @@ const PAUSED_EXITS = {
 function Group({ approvals, gone, opens, onDone }: GroupProps) {
   const action = useAction();
   const [asks, setAsks] = useState(false);
-  const present = useStore(session);
-  const isRecovering = 'userId' in present && present.recovery !== null;
+  const isRecovering = useRecoveryDay();
   const [first] = approvals;
   if (first === undefined) return null;
   const { agentId, agentName, side, untrustedText } = first;

@@ -5,7 +5,15 @@ import { useResource } from '../desk/live.ts';
 import { Link } from '../desk/router.tsx';
 import { send, session, useStore } from '../desk/session.ts';
 import { CancelOrders } from '../parts/agent-orders.tsx';
-import { AgentSwitch, Attention, Happenings, PauseSwitch, TradingBadge } from '../parts/agent-state.tsx';
+import {
+  AgentSwitch,
+  Attention,
+  Happenings,
+  PauseNote,
+  PauseSwitch,
+  SuspendedExits,
+  TradingBadge,
+} from '../parts/agent-state.tsx';
 import { Gain, Id, money, Time } from '../parts/figures.tsx';
 import { Further, useHeld } from '../parts/lists.tsx';
 import { type Action, Card, Confirm, Interval, State, Table, Tile, useAction } from '../parts/pieces.tsx';
@@ -13,20 +21,6 @@ import { Days, Equity, PlotPlace, Sparkline } from '../parts/plots.tsx';
 
 const openOrdersOf = ({ agents }: OwnerHome): number =>
   agents.reduce((sum, { openOrdersCount }) => sum + openOrdersCount, 0);
-
-/** A pause lets what rests go on resting: the page says so, beside the switch. */
-function Resting({ home }: { readonly home: OwnerHome }) {
-  const resting = home.agents
-    .filter(({ tradingPaused }) => tradingPaused)
-    .reduce((sum, { openOrdersCount }) => sum + openOrdersCount, 0);
-  return (
-    <p class="note resting">
-      {resting === 0
-        ? 'A pause stops new orders. What rests on the books stays until you cancel it.'
-        : `${resting === 1 ? 'One order of a paused agent still rests' : `${resting} orders of paused agents still rest`} on the books and may fill.`}
-    </p>
-  );
-}
 
 const STATUS: Readonly<Record<string, string>> = { active: 'Active', idle: 'Idle', offline: 'Offline' };
 
@@ -227,7 +221,7 @@ export function Home() {
       <div class="intro">
         <div>
           <h1>Your agents</h1>
-          {data !== null && <Resting home={data} />}
+          {data !== null && <PauseNote agents={data.agents} />}
         </div>
         {data !== null && data.agentsTotal > 0 && (
           <div class="buttons">
@@ -235,7 +229,7 @@ export function Home() {
               what="all your agents"
               label="everything"
               isPaused={data.allPaused}
-              path="/owner/pause"
+              suspended={data.agents.reduce((sum, { exits }) => sum + exits.suspended, 0)}
               action={action}
               onDone={home.reload}
             />
@@ -249,6 +243,7 @@ export function Home() {
           </div>
         )}
       </div>
+      {data !== null && <SuspendedExits agents={data.agents} onDone={home.reload} />}
       <State of={home} what="your agents" />
       {data !== null && (
         <>
@@ -351,7 +346,7 @@ function LeftWallets() {
               {
                 head: 'Switch',
                 cell: ({ walletAddress }) => (
-                  <button type="button" disabled={action.isBusy} onClick={() => setAsked(walletAddress)}>
+                  <button type="button" disabled={action.isClosed} onClick={() => setAsked(walletAddress)}>
                     Set free<span class="hidden"> {walletAddress}</span>
                   </button>
                 ),

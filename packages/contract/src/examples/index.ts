@@ -44,6 +44,8 @@ export const PLACEHOLDERS = {
     "the JSON of the browser's navigator.credentials.get for the options of POST /owner/approvals/{{approvalId}}/passkey-options",
   passkeyExit:
     'the answer of navigator.credentials.get to POST /owner/agents/{{agentId}}/exits/{{exitId}}/passkey-options with the same act',
+  passkeyExits:
+    'the answer of navigator.credentials.get to POST /owner/exits/resume/passkey-options with the same values',
   passkeyId: '`passkeyId` of a passkey of the owner, who has another one: GET /owner/passkeys',
   passkeyAdding: 'the answer of navigator.credentials.get to POST /owner/passkeys/passkey-options',
   passkeyAdded: 'the answer of navigator.credentials.create to POST /owner/passkeys/register-options',
@@ -92,8 +94,7 @@ export const PLACEHOLDERS = {
   exitId: '`exitId` of POST /markets/exits',
   ownSuspendedExitId:
     'id of a suspended exit of an agent without an owner, from GET /markets/exits?status=suspended',
-  suspendedExitId:
-    '`exitId` of an exit whose status is suspended: GET /owner/agents/{{agentId}}/exits?status=suspended',
+  suspendedExitId: '`exitId` of an exit whose status is suspended: GET /owner/exits?status=suspended',
   setOrderId: '`orderId` of POST /markets/split or /markets/merge',
   approvalId: '`approvalId` of a trade that was refused with approval_required: GET /owner/approvals',
 
@@ -138,6 +139,7 @@ export const SAMPLES: Readonly<Record<Placeholder, unknown>> = {
   passkeyHeartbeat: PASSKEY,
   passkeyApproval: PASSKEY,
   passkeyExit: PASSKEY,
+  passkeyExits: PASSKEY,
   passkeyId: '12',
   passkeyAdding: PASSKEY,
   passkeyAdded: passkey({ attestationObject: TEXT }),
@@ -510,7 +512,7 @@ const PEOPLE_EXAMPLES = {
   getOwnerAgentOrder: { path: { ...agent, orderId: fill('orderId') } },
   cancelOwnerAgentOrder: { path: agent, body: { orderId: fill('orderId') } },
   cancelOwnerAgentOrders: { path: agent, body: {} },
-  listOwnerAgentExits: { path: agent, query: { status: 'open' } },
+  listOwnerExits: { query: { status: 'open' } },
   cancelOwnerAgentExit: { path: agent, body: { exitId: fill('exitId') } },
   seeOwnerAgentExits: { path: agent, body: { exitIds: [fill('exitId')] } },
   resumeExit: { path: { ...agent, exitId: fill('suspendedExitId') } },
@@ -518,6 +520,10 @@ const PEOPLE_EXAMPLES = {
   actOnExit: {
     path: { ...agent, exitId: fill('exitId') },
     body: { act: 'arm_for_pause', response: fill('passkeyExit') },
+  },
+  exitsPasskeyOptions: { body: { exitIds: [fill('suspendedExitId')], resumeTrading: false } },
+  resumeExits: {
+    body: { exitIds: [fill('suspendedExitId')], resumeTrading: false, response: fill('passkeyExits') },
   },
   cancelOwnerOrders: { body: {} },
   listOwnerAgentFills: { path: agent, query: { limit: 10 } },

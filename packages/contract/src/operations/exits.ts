@@ -16,6 +16,7 @@ import {
   PRINTABLE,
   pageQuery,
   text,
+  Uuid,
   words,
 } from '../fields.ts';
 import { operation } from '../operation.ts';
@@ -31,6 +32,7 @@ export const EXIT_LIMITS = {
   groupChars: 64,
   perPage: 100,
   seenAtOnce: 100,
+  resumedAtOnce: 100,
   mostMinutesBeforeEnd: 7 * 24 * 60,
   /** Levels of the book that the record of a sent exit names. */
   bookLevels: 10,
@@ -167,7 +169,8 @@ export const GuardedExit = Type.Object({
       'when it ends without having been sent: its own expiry or that of its order, whichever comes first',
   }),
   firesOnPause: Type.Boolean({
-    description: "armed by the owner's passkey: a pause by the owner sends it, and no pause suspends it",
+    description:
+      "armed by the owner's passkey: while it is armed, a pause by the owner sends it, and none by the agent suspends it",
   }),
   needsApproval: Type.Optional(
     Type.Literal(true, {
@@ -372,6 +375,36 @@ const ofOwner = {
 } as const;
 const OwnedExit = Type.Object({ ...OwnedAgent.properties, exitId: ExitIdText });
 
+export const OwnerExit = Type.Object({
+  ...GuardedExit.properties,
+  agentName: Type.String({ description: "the agent's own word, as plain text" }),
+  marketTitle: Nullable(
+    Type.String({
+      description: "the market's question, written by third parties, as plain text; null: not known",
+    }),
+  ),
+});
+export type OwnerExit = Static<typeof OwnerExit>;
+
+export const listOwnerExits = operation({
+  id: 'listOwnerExits',
+  method: 'GET',
+  path: '/owner/exits',
+  summary: 'Guarded exits of every agent of the signed-in owner, or of one, newest first',
+  tag: 'owners',
+  permission: 'owner',
+  rateClass: 'read',
+  query: Type.Object({
+    agentId: Type.Optional(Uuid),
+    status: listExits.query.properties.status,
+    ...pageQuery(EXIT_LIMITS.perPage),
+  }),
+  unknownFields: 'refuse',
+  status: 200,
+  response: Type.Array(OwnerExit),
+  errors: ['agent_not_found', 'contradictory_filter'],
+});
+
 export const resumeExit = operation({
   ...ofOwner,
   id: 'resumeExit',
@@ -391,7 +424,7 @@ export const EXIT_ACTS = ['sell', 'arm_for_pause', 'disarm_for_pause'] as const;
 const ExitAct = {
   act: words(
     EXIT_ACTS,
-    'sell: send its order now; arm_for_pause: send it when the owner pauses the agent; disarm_for_pause: take that back',
+    'sell: send its order now; arm_for_pause: send it when the owner pauses the agent, which arms a suspended one again by the rules of resume; disarm_for_pause: take that back',
   ),
 };
 
@@ -405,7 +438,7 @@ export const exitPasskeyOptions = operation({
   body: Type.Object(ExitAct),
   unknownFields: 'refuse',
   response: PasskeyOptions,
-  errors: ['agent_not_found', 'exit_not_found', 'exit_gone'],
+  errors: ['agent_not_found', 'exit_not_found', 'exit_gone', 'trading_paused'],
 });
 
 export const actOnExit = operation({
@@ -432,5 +465,64 @@ export const actOnExit = operation({
     'exit_liquidity_required',
     'passkey_challenge_expired',
     'passkey_rejected',
+  ],
+});
+
+const resumed = {
+  exitIds: Type.Array(ExitIdText, {
+    minItems: 1,
+    maxItems: EXIT_LIMITS.resumedAtOnce,
+    description: 'those that the owner was shown: no other one is resumed',
+  }),
+  resumeTrading: Type.Boolean({
+    description: 'true: trading goes on, too, as by POST /owner/pause; of agentId, or of every agent',
+  }),
+  agentId: Type.Optional({ ...Uuid, description: 'whose exits they are; without it, of every agent' }),
+};
+export const ResumedSet = Type.Object(resumed);
+export type ResumedSet = Static<typeof ResumedSet>;
+
+export const exitsPasskeyOptions = operation({
+  ...ofOwner,
+  id: 'exitsPasskeyOptions',
+  method: 'POST',
+  path: '/owner/exits/resume/passkey-options',
+  summary: 'Begin to resume exits: what the browser needs for the passkey, for these exits alone',
+  body: ResumedSet,
+  unknownFields: 'refuse',
+  response: PasskeyOptions,
+  errors: ['agent_not_found', 'exit_not_found'],
+});
+
+export const ResumedExits = Type.Object({
+  exitIds: Type.Array(Type.String(), { description: 'they are armed' }),
+  notResumed: Type.Array(
+    Type.Object({
+      exitId: Type.String(),
+      code: Type.String({ description: 'as POST /owner/agents/{agentId}/exits/{exitId}/resume refuses it' }),
+      message: Type.String(),
+    }),
+  ),
+});
+export type ResumedExits = Static<typeof ResumedExits>;
+
+export const resumeExits = operation({
+  ...ofOwner,
+  id: 'resumeExits',
+  method: 'POST',
+  path: '/owner/exits/resume',
+  summary: 'Arm suspended exits again, and let trading go on, in one act with a passkey of the owner',
+  description:
+    'In one commit: agents do not trade before their exits are armed. Each exit is judged by itself, the oldest first, as by its own resume; one that cannot be armed holds up no other one. A trigger that held while an exit was suspended must hold anew.',
+  repeatable: true,
+  body: Type.Object({ ...resumed, ...PasskeySignIn.properties }),
+  unknownFields: 'ignore',
+  response: ResumedExits,
+  errors: [
+    'agent_not_found',
+    'exit_not_found',
+    'passkey_challenge_expired',
+    'passkey_rejected',
+    'service_unavailable',
   ],
 });

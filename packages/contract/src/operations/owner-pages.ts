@@ -9,7 +9,7 @@ import { Iso, LIMITS, Nullable, OutcomeName, OwnedAgent } from '../fields.ts';
 import { type Operation, operation } from '../operation.ts';
 import { LockedByOwner, Settings } from './agents.ts';
 import { RiskAlert } from './briefing.ts';
-import { cancelExit, listExits, seeExits } from './exits.ts';
+import { cancelExit, seeExits } from './exits.ts';
 import { listAgentTrades } from './journal.ts';
 import {
   getCurrentPositions,
@@ -119,6 +119,11 @@ export const HomeAgent = Type.Object({
     orderIds: Type.Array(Type.String(), { description: 'some of them' }),
   }),
   alerts: Type.Array(OwnerAlert),
+  exits: Type.Object({
+    suspended: Type.Integer({ description: 'guarded exits that protect nothing until they are resumed' }),
+    toSuspend: Type.Integer({ description: "exits that the owner's pause would suspend" }),
+    toSend: Type.Integer({ description: "exits that the owner's pause would send, one of each group" }),
+  }),
   recentEquity: Type.Array(Type.Number(), {
     description: `equity of the last 24 hours, oldest first, ${OWNER_LIMITS.recentPoints} values at equal distances, the last one of now; empty: nothing was ever held`,
   }),
@@ -369,11 +374,6 @@ export const cancelOwnerAgentOrders = byOwner(cancelMarket, {
   path: '/orders/cancel-market',
   params: {},
   duringRecovery: true,
-});
-export const listOwnerAgentExits = byOwner(listExits, {
-  id: 'listOwnerAgentExits',
-  path: '/exits',
-  params: {},
 });
 export const cancelOwnerAgentExit = byOwner(cancelExit, {
   id: 'cancelOwnerAgentExit',

@@ -24,6 +24,7 @@ export {
 } from './settings.ts';
 export {
   type Limits,
+  ownersPause,
   type SettingsChange,
   type SettingsColumns,
   type SettingsRow,

@@ -98,3 +98,7 @@ export type Limits = SettingsRow & {
   /** Guarded exits that have not ended. */
   readonly openExits: number;
 };
+
+/** The owner's word over the agent's, both ways: to resume lifts the agent's own pause, too. */
+export const ownersPause = (isPaused: boolean): SettingsChange =>
+  isPaused ? { ownerPaused: true } : { ownerPaused: false, tradingPaused: false };

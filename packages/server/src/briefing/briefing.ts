@@ -176,7 +176,7 @@ async function toldOfExits(
   });
   const exitIds = [...new Set(changes.map(({ data }) => data.exitId))];
   if (exitIds.length === 0) return { changes, ended: [] };
-  const rows = await exits.list({ agentId, exitIds }, { limit: exitIds.length });
+  const rows = await exits.list({ of: { agentId }, exitIds }, { limit: exitIds.length });
   return { changes, ended: rows.filter(({ status }) => !OPEN_EXITS.includes(status)) };
 }
 

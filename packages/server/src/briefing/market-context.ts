@@ -2,7 +2,6 @@
  * Everything to look at before a trade, in one answer: what the wallets hold, and what the trade itself would be judged
  * by, from the same functions in the database; the rest from the venue's memory.
  */
-
 import { CAPS, type MarketContext, outcomeName } from '@bellwether/contract';
 import {
   formatMicro,
@@ -54,8 +53,7 @@ import { refusal } from '../platform/refusal.ts';
 import { positionRecords, valued } from '../positions/index.ts';
 import { scopeOf, tradingOf } from '../venues/asking.ts';
 import type { Spendable } from '../venues/venue.ts';
-import type { BriefingNeeds } from './standing.ts';
-import { openExits } from './standing.ts';
+import { type BriefingNeeds, openExits } from './standing.ts';
 import type { ContextFacts } from './store.ts';
 
 /** Holds nothing, and its key is unknown: only the agent's own caps can be shown. */

@@ -1,5 +1,4 @@
 /** Reads of an agent about itself: profile, settings, today's numbers, results, and its wallets at a glance. */
-
 import type { Me, Notice, Portfolio, Position } from '@bellwether/contract';
 import { type Micro, microToNumber } from '@bellwether/contract/decimals';
 import { parseSolanaAddress } from '@bellwether/protocol';
@@ -30,8 +29,7 @@ import {
   venueRecord,
 } from '../venues/asking.ts';
 import type { KnownBalance, Venue } from '../venues/venue.ts';
-import type { BriefingNeeds } from './standing.ts';
-import { withNamed } from './standing.ts';
+import { type BriefingNeeds, withNamed } from './standing.ts';
 
 /** Balance of the wallets on the default venue. @throws Refusal service_unavailable */
 const accountOf = async ({ venues }: HasVenues, wallets: readonly WalletAddress[]): Promise<Micro> =>

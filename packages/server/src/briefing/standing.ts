@@ -47,7 +47,7 @@ export const openExits = async (
   { agentId }: Pick<ActingAgent, 'agentId'>,
   { openExits: count }: Pick<Limits, 'openExits'>,
 ): Promise<readonly ExitRow[]> =>
-  count === 0 ? [] : exits.list({ agentId, statuses: OPEN_EXITS }, { limit: count });
+  count === 0 ? [] : exits.list({ of: { agentId }, statuses: OPEN_EXITS }, { limit: count });
 
 /** @param reader whose alerts: what the agent says that it has seen stays an alert of its owner's */
 export async function agentState(

@@ -225,6 +225,17 @@ const positionsValueOf = ({ states }: OwnedState): Micro =>
 const equityOf = (state: OwnedState): Micro =>
   sumOf(state.states, ({ balance }) => balance) + positionsValueOf(state);
 
+/** What the owner's pause would do to them now, beside the day after a recovery, on which it suspends all. */
+function exitCounts({ exits }: OwnedState): HomeAgent['exits'] {
+  const armed = exits.filter(({ status }) => status === 'armed');
+  const toSend = armed.filter(({ firesOnPause }) => firesOnPause).map(({ group, exitId }) => group ?? exitId);
+  return {
+    suspended: exits.filter(({ status }) => status === 'suspended').length,
+    toSuspend: armed.filter(({ firesOnPause }) => !firesOnPause).length,
+    toSend: new Set(toSend).size,
+  };
+}
+
 interface HomeAgentParts {
   readonly state: OwnedState;
   readonly days: readonly DayRow[];
@@ -260,6 +271,7 @@ function homeAgent(
       orderIds: inDoubt.slice(0, ORDERS_NAMED),
     },
     alerts: withTitles(state),
+    exits: exitCounts(state),
     recentEquity: [...recentEquity],
     quota: {
       trades: { used: limits.usage.trades, limit: limited(limits.maxTradesPerDay) },

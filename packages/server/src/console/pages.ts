@@ -4,7 +4,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { ERRORS, type OwnerAgent, pauseOwner } from '@bellwether/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { SignedInOwner } from '../domain/records.ts';
-import { listAgents, type OwnerNeeds, pause, pauseAll } from '../owners/index.ts';
+import { listAgents, type OwnerNeeds, pause, pauseAll, suspendedNote } from '../owners/index.ts';
 import { refusedInRecovery, sessionTokens } from '../platform/http/identify.ts';
 import {
   basePathOf,
@@ -221,9 +221,9 @@ ${
 ${form({ ...all, name: 'all agents', isPaused: false })}${form({ ...all, name: 'all agents', isPaused: true })}</section>`
 }
 ${agents.map(
-  ({ agentId, name, settings }) => html`<section class="card switch" aria-label="${name}">
-<div><h2>${name}</h2><p class="badges">${stateOf(settings)}</p></div>
-${form({ site, formToken, target: agentId, name, isPaused: settings.tradingPaused })}
+  (agent) => html`<section class="card switch" aria-label="${agent.name}">
+<div><h2>${agent.name}</h2><p class="badges">${stateOf(agent.settings)}</p>${suspendedNote(site, agent)}</div>
+${form({ site, formToken, target: agent.agentId, name: agent.name, isPaused: agent.settings.tradingPaused })}
 </section>`,
 )}`,
   });

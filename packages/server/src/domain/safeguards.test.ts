@@ -10,6 +10,7 @@ import {
   type OwnerLocks,
   type TradeFacts,
   utcDay,
+  verdicts,
 } from './safeguards.ts';
 
 const RUNNING = { ownerPaused: false };
@@ -153,6 +154,16 @@ test('the owner’s pause is assessed first, also when the agent has paused itse
     expect(denial?.fix).toMatch(/owner/i);
   }
   expect(assess(DEFAULT_SAFEGUARDS, FACTS)).toBeNull();
+});
+
+test('an order takes nothing of the loss of a day: what it may lose is realised by what comes later', () => {
+  const safeguards = { ...DEFAULT_SAFEGUARDS, dailyLossLimit: 10n };
+  const lossOf = (realizedToday: bigint) =>
+    verdicts(safeguards, { ...FACTS, amount: 7n, realizedToday }).find(
+      ({ code }) => code === 'daily_loss_limit_reached',
+    );
+  expect(lossOf(-9n)).toMatchObject({ denial: null, cap: { limit: 10n, used: 9n, left: 1n, asked: 0n } });
+  expect(lossOf(-10n)?.denial?.context).toEqual({ limit: 0.00001, used: 0.00001, asked: 0 });
 });
 
 test('a day ends with its last millisecond, also when days are asked for in turns', () => {

@@ -201,7 +201,8 @@ const RULES: { readonly [N in JudgedCap]: Rule<N> } = {
     place: 5,
     bindsExits: false,
     used: lossToday,
-    asked: (amount) => amount,
+    // A loss is realised by what comes later.
+    asked: () => 0n,
     refusedOnce: 'reached',
     detail: ({ limit, used }) => `Today's realised loss is ${used}; dailyLossLimit is ${limit}.`,
     alert: { code: 'daily_loss_nearly_reached', name: 'Realised loss today', used: lossToday },
@@ -420,12 +421,13 @@ function denialOf(
 /** The next step after a denial by a cap of the agent's own. */
 function capFix(name: JudgedCap, safeguards: LockedSafeguards, facts: TradeFacts): string {
   const { capsBindExits, exitDistancePercent, locks } = safeguards;
-  const { denial, used, asked, mayBeApproved } = RULES[name];
+  const rule = RULES[name];
+  const { denial, mayBeApproved } = rule;
   const isOfExit = !facts.addsExposure && mayBeApproved !== true;
   if (isOfExit && !capsBindExits)
     return `Sell at no less than ${100 - exitDistancePercent} % of the best bid, while there is one: an exit at such a price passes this limit.`;
   const lock = locks?.[name] ?? null;
-  const isLocked = lock !== null && BigInt(lock) < used(facts) + asked(facts.amount);
+  const isLocked = lock !== null && isUsedUp(rule, BigInt(lock), rule.used(facts), rule.asked(facts.amount));
   const { fix } = ERRORS[denial];
   const own = isLocked
     ? fix.replace(
@@ -473,6 +475,13 @@ const limitOf = (caps: Ceilings, name: JudgedCap): bigint | null => {
   return limit === null ? null : BigInt(limit);
 };
 
+const isUsedUp = (
+  { refusedOnce }: Pick<Rule<JudgedCap>, 'refusedOnce'>,
+  limit: bigint,
+  used: bigint,
+  asked: bigint,
+): boolean => (refusedOnce === 'reached' ? used >= limit : used + asked > limit);
+
 function denialBy(name: JudgedCap, bound: Bound, { amount, spreads }: TradeFacts): Denial | null {
   const rule = RULES[name];
   const limit = limitOf(bound.caps, name);
@@ -480,8 +489,7 @@ function denialBy(name: JudgedCap, bound: Bound, { amount, spreads }: TradeFacts
   if (spreads === true && rule.spreadDenial !== undefined) return { code: rule.denial, ...rule.spreadDenial };
   const used = rule.used(bound);
   const asked = rule.asked(amount);
-  const isRefused = rule.refusedOnce === 'reached' ? used >= limit : used + asked > limit;
-  if (!isRefused) return null;
+  if (!isUsedUp(rule, limit, used, asked)) return null;
   const figures = { limit, used, asked };
   const each = <T>(of: (text: string) => T) =>
     Object.fromEntries(

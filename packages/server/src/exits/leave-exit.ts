@@ -55,7 +55,7 @@ export async function leaveExit(needs: ExitNeeds, call: LeaveExitCall): Promise<
   const { request, caller } = call;
   requireSignedAhead(needs, request);
   const ownExits = await needs.exits.list(
-    { agentId: caller.agentId, statuses: OPEN_EXITS },
+    { of: { agentId: caller.agentId }, statuses: OPEN_EXITS },
     { limit: EXIT_LIMITS.openPerAgent + 1 },
   );
   try {

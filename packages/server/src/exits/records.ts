@@ -1,9 +1,11 @@
 /** Guarded exits as answers show them, with the distance to their triggers in the book of this moment. */
-import type { GuardedExit } from '@bellwether/contract';
+import { type GuardedExit, LIMITS, type OwnerExit } from '@bellwether/contract';
 import { microToNumber, pipsToNumber } from '@bellwether/contract/decimals';
 import { believedBid, exitQuote, triggerMicro, triggerPrice } from '../domain/exits.ts';
 import type { Book } from '../domain/market.ts';
 import { READ_PATIENCE_MS, within } from '../domain/unavailable.ts';
+import { plainText } from '../domain/untrusted-text.ts';
+import { TITLE_CHARS } from '../markets/index.ts';
 import { type HasVenues, venueOf } from '../venues/asking.ts';
 import type { Venue } from '../venues/venue.ts';
 import type { ExitRow } from './store.ts';
@@ -129,4 +131,17 @@ export async function exitRecords(needs: HasVenues, rows: readonly ExitRow[]): P
       return recordIn(row, await asked);
     }),
   );
+}
+
+/** As the owner reads them. */
+export async function ownerExitRecords(needs: HasVenues, rows: readonly ExitRow[]): Promise<OwnerExit[]> {
+  const records = await exitRecords(needs, rows);
+  return records.map((record, i) => {
+    const { agentName = '', marketTitle = null } = rows[i] ?? {};
+    return {
+      ...record,
+      agentName: plainText(agentName, LIMITS.agentNameChars),
+      marketTitle: marketTitle === null ? null : plainText(marketTitle, TITLE_CHARS),
+    };
+  });
 }

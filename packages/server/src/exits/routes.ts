@@ -3,9 +3,11 @@ import {
   cancelExit,
   cancelOwnerAgentExit,
   exitPasskeyOptions,
+  exitsPasskeyOptions,
   leaveExit,
-  listOwnerAgentExits,
+  listOwnerExits,
   resumeExit,
+  resumeExits,
   resumeOwnExit,
   seeOwnerAgentExits,
 } from '@bellwether/contract';
@@ -36,10 +38,9 @@ export function bindExits(bind: Bind, needs: leave.ExitNeeds & OwnerNeeds): void
     outcomeFaults(needs),
   );
 
-  bind(listOwnerAgentExits, async ({ owner, params, query, request, reply }) => {
-    const agent = await ownedAgent(needs, owner, params.agentId);
-    return sendPage(request, reply, query, await exits.listExits(needs, agent, query));
-  });
+  bind(listOwnerExits, async ({ owner, query, request, reply }) =>
+    sendPage(request, reply, query, await owners.listOwnersExits(needs, owner, query)),
+  );
   bind(cancelOwnerAgentExit, async ({ owner, params, body, reply }) => {
     const agent = await ownedAgent(needs, owner, params.agentId);
     return markedAnswer(reply, await exits.cancelExit(needs, agent, { ...body, by: 'by_owner' }));
@@ -50,4 +51,6 @@ export function bindExits(bind: Bind, needs: leave.ExitNeeds & OwnerNeeds): void
   bind(resumeExit, ({ owner, params }) => owners.resumeOwnedExit(needs, owner, params));
   bind(exitPasskeyOptions, ({ owner, params, body }) => owners.beginExitAct(needs, owner, params, body.act));
   bind(actOnExit, ({ owner, params, body }) => owners.actOnExit(needs, owner, params, body));
+  bind(exitsPasskeyOptions, ({ owner, body }) => owners.beginResume(needs, owner, body));
+  bind(resumeExits, ({ owner, body }) => owners.resumeExits(needs, owner, body));
 }

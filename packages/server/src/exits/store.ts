@@ -3,6 +3,7 @@
 import type { ExitChange } from '@bellwether/contract';
 import type { Micro, Pips } from '@bellwether/contract/decimals';
 import { transact } from '@bellwether/durable';
+import { ownersPause, settingsColumns } from '../agents/index.ts';
 import type { ExitStatus, ExitTrigger } from '../domain/exits.ts';
 import type { Caller, WalletAddress } from '../domain/records.ts';
 import type { UnguardedExit } from '../domain/risk-alerts.ts';
@@ -59,8 +60,10 @@ export interface ExitEvidence {
 }
 
 export interface ExitRow extends NewExit {
-  /** Of what is read to be shown: the agent has an owner. */
+  /** Of what is read to be shown: the agent has an owner; its name; the market's question, where a trade has named it. */
   readonly claimed?: boolean;
+  readonly agentName?: string;
+  readonly marketTitle?: string | null;
   readonly status: ExitStatus;
   readonly because: string | null;
   readonly trouble: { readonly code: string; readonly message: string } | null;
@@ -120,8 +123,16 @@ type LeftExit =
   | 'other_group'
   | { readonly exitId: string };
 
+/** Of one agent of the owner, or of all that the owner has claimed. */
+export interface OwnersExits {
+  readonly userId: bigint;
+  readonly agentId: string | null;
+}
+
+export type Resumed = 'resumed' | 'armed_already' | 'not_open' | 'paused' | 'no_place' | 'owned';
+
 export interface ExitFilter {
-  readonly agentId: string;
+  readonly of: Pick<Caller, 'agentId'> | OwnersExits;
   readonly venues?: readonly string[];
   readonly conditionId?: string;
   readonly outcome?: string;
@@ -140,16 +151,24 @@ interface ExitWindow {
 export function createExitStore(sql: Sql, deskWatch: DeskWatch) {
   const read = async (where: Fragment): Promise<ExitRow[]> =>
     (
-      await sql<(ExitsRow & { readonly claimed: boolean; readonly lasting: string[] | null })[]>`
-        select e.*, a.claimed_at is not null as claimed, (select array_agg(t.code order by t.code) from exit_troubles t
+      await sql<(ExitsRow & ShownColumns)[]>`
+        select e.*, a.claimed_at is not null as claimed, a.name as agent_name,
+          (select m.question from traded_markets m where m.condition_id = e.condition_id) as market_title, (select array_agg(t.code order by t.code) from exit_troubles t
           where t.exit_id = e.exit_id and t.told_at is not null) as lasting
         from exits e join agents a using (agent_id) where ${where}`
-    ).map(({ claimed, lasting, ...row }) => ({ ...exitRow(row), claimed, lastingTroubles: lasting ?? [] }));
+    ).map(({ claimed, agent_name: agentName, market_title: marketTitle, lasting, ...row }) => ({
+      ...exitRow(row),
+      ...{ claimed, agentName, marketTitle, lastingTroubles: lasting ?? [] },
+    }));
+  const isOf = (of: ExitFilter['of']): Fragment =>
+    'userId' in of
+      ? sql`a.user_id = ${of.userId} and a.claimed_at is not null and (${of.agentId}::uuid is null or a.agent_id = ${of.agentId}::uuid)`
+      : sql`e.agent_id = ${of.agentId}`;
 
   const among = (column: Fragment, values: readonly string[] | undefined) =>
     values === undefined ? sql`true` : sql`${column} = any(${[...values]}::text[])`;
-  const wanted = ({ agentId, venues, conditionId, outcome, statuses, exitIds }: ExitFilter): Fragment =>
-    sql`e.agent_id = ${agentId} and ${among(sql`e.venue`, venues)} and ${among(sql`e.status`, statuses)}
+  const wanted = ({ of, venues, conditionId, outcome, statuses, exitIds }: ExitFilter): Fragment =>
+    sql`${isOf(of)} and ${among(sql`e.venue`, venues)} and ${among(sql`e.status`, statuses)}
       and ${among(sql`e.exit_id`, exitIds)}
       and ${conditionId === undefined ? sql`true` : sql`e.condition_id = ${conditionId}`}
       and ${outcome === undefined ? sql`true` : sql`e.outcome = ${outcome}`}`;
@@ -211,8 +230,8 @@ export function createExitStore(sql: Sql, deskWatch: DeskWatch) {
           select exit_id from exits where agent_id = ${agentId} and sealed is null order by updated_at desc offset ${kept})`;
         await tx`insert into exits ${tx({ ...columnsOf(exit, sealed), ...status, in_order: isInOrder })}`;
         const state = only(
-          await tx<{ readonly is_active: boolean; readonly open: number }[]>`
-            select open_exits as open,
+          await tx<{ readonly is_active: boolean; readonly open: number; readonly is_over: boolean }[]>`
+            select open_exits as open, is_over_the_day(agent_id, ${at}) as is_over,
               exists (select 1 from api_keys k where k.id = ${keyId} and k.status = 1) as is_active
             from safeguards where agent_id = ${agentId}`,
         );
@@ -220,7 +239,7 @@ export function createExitStore(sql: Sql, deskWatch: DeskWatch) {
           ? 'key_revoked'
           : state.open > most
             ? 'too_many'
-            : (await isOverTheDay(tx, agentId, at))
+            : state.is_over
               ? 'no_place'
               : null;
         if (refused !== null) throw new NotLeft(refused);
@@ -247,7 +266,7 @@ export function createExitStore(sql: Sql, deskWatch: DeskWatch) {
     async count(filter: ExitFilter): Promise<number> {
       return only(
         await sql<{ readonly total: number }[]>`
-          select count(*)::int as total from exits e where ${wanted(filter)}`,
+          select count(*)::int as total from exits e join agents a using (agent_id) where ${wanted(filter)}`,
       ).total;
     },
 
@@ -422,40 +441,50 @@ export function createExitStore(sql: Sql, deskWatch: DeskWatch) {
     /**
      * Arms a suspended exit again, if the agent is not paused and the day's trades have a place.
      * @param by the agent: only while it has no owner
+     * @param forPause the owner's pause sends it, also one that is armed already
      */
-    resume: (
+    async resume(
       exitId: string,
-      at: number,
-      by: 'agent' | 'owner',
-    ): Promise<'resumed' | 'not_open' | 'paused' | 'no_place' | 'owned'> =>
+      {
+        at,
+        by,
+        forPause,
+      }: { readonly at: number; readonly by: 'agent' | 'owner'; readonly forPause: boolean },
+    ): Promise<Resumed> {
+      return only(
+        await sql<{ readonly resumed: Resumed }[]>`
+          select resume_exit(${exitId}, ${by === 'owner'}, ${forPause}, ${new Date(at)}) as resumed`,
+      ).resumed;
+    },
+
+    /** Exits of one owner, the oldest first, in one commit: trading goes on before them, and each is judged by itself. */
+    resumeSeveral: (
+      exitIds: readonly string[],
+      {
+        of,
+        resumeTrading,
+        at,
+      }: { readonly of: OwnersExits; readonly resumeTrading: boolean; readonly at: number },
+    ): Promise<ReadonlyMap<string, Resumed>> =>
       transact(sql, async (tx) => {
-        const [agent] = await tx<{ readonly is_paused: boolean }[]>`
-          select trading_paused or owner_paused as is_paused from safeguards
-          where agent_id = (select agent_id from exits where exit_id = ${exitId}) for no key update`;
-        // A claim takes the same lock.
-        const owned = await tx<
-          Pick<ExitsRow, 'exit_id'>[]
-        >`select e.exit_id from agents a join exits e using (agent_id)
-          where e.exit_id = ${exitId} and a.claimed_at is not null`;
-        if (by === 'agent' && owned.length > 0) return 'owned' as const;
-        if (agent?.is_paused === true) return 'paused' as const;
-        const resumed = await tx<Pick<ExitsRow, 'agent_id'>[]>`
-          update exits set status = 'armed', because = null, trouble = null, trouble_detail = null, attempts = 0,
-            next_attempt_at = ${new Date(at)}, must_let_go = true, updated_at = ${new Date(at)}
-          where exit_id = ${exitId} and status = 'suspended' returning agent_id`;
-        const [row] = resumed;
-        if (row === undefined) return 'not_open' as const;
-        if (await isOverTheDay(tx, row.agent_id, new Date(at))) throw new NotLeft('no_place');
-        return 'resumed' as const;
-      }).catch((error: unknown) => {
-        if (error instanceof NotLeft && error.why === 'no_place') return 'no_place' as const;
-        throw error;
+        // In the order in which groups of trades lock them.
+        const agents = await tx<Pick<ExitsRow, 'agent_id'>[]>`
+          select s.agent_id from safeguards s join agents a using (agent_id) where ${isOf(of)}
+          order by s.agent_id for no key update of s`;
+        const ids = agents.map((row) => row.agent_id);
+        if (resumeTrading)
+          await tx`update safeguards set ${tx(settingsColumns(ownersPause(false), at))} where agent_id = any(${ids}::uuid[])`;
+        const rows = await tx<(Pick<ExitsRow, 'exit_id'> & { readonly resumed: Resumed })[]>`
+          select exit_id, resume_exit(exit_id, true, false, ${new Date(at)}) as resumed from (
+            select exit_id from exits where exit_id = any(${[...exitIds]}::text[]) and agent_id = any(${ids}::uuid[])
+            order by created_at, exit_id offset 0) e`;
+        return new Map(rows.map(({ exit_id, resumed }) => [exit_id, resumed]));
       }),
 
-    async armForPause(exitId: string, firesOnPause: boolean, at: number): Promise<boolean> {
-      const rows = await sql<
-        Pick<ExitsRow, 'exit_id'>[]
-      >`update exits set fires_on_pause = ${firesOnPause}, updated_at = ${new Date(at)}
+    /** @returns false where it is not open */
+    async disarmForPause(exitId: string, at: number): Promise<boolean> {
+      const rows = await sql<Pick<ExitsRow, 'exit_id'>[]>`
+        update exits set fires_on_pause = false, updated_at = ${new Date(at)}
         where exit_id = ${exitId} and status in ('armed', 'suspended') returning exit_id`;
       return rows.length > 0;
     },
@@ -517,15 +546,6 @@ const isBoundByPause = async (tx: Tx, { caller, funder, walletAddress }: NewExit
         cross join lateral binding_settings(w.signer, r.agent_id) s
         where w.agent_id = ${caller.agentId} and w.address in (${funder}, ${walletAddress}) and s.owner_paused) as is_bound`,
   ).is_bound;
-
-/** Whether the day's trades and the places that armed exits keep are more than the agent may place. */
-const isOverTheDay = async (tx: Tx, agentId: string, at: Date): Promise<boolean> =>
-  only(
-    await tx<{ readonly is_over: boolean }[]>`
-      select s.trade_limit_enabled and s.reserved_exits + u.trades > s.max_trades_per_day as is_over
-      from safeguards s cross join usage_of_day(s.agent_id, (${at}::timestamptz at time zone 'UTC')::date) u
-      where s.agent_id = ${agentId}`,
-  ).is_over;
 
 class NotLeft extends Error {
   readonly why: 'too_many' | 'no_place' | 'key_revoked' | 'other_group';
@@ -591,6 +611,13 @@ const columnsOf = ({ caller, trigger, ...exit }: NewExit, { keyId, bytes }: Seal
 });
 
 const dateOf = (at: number | null): Date | null => (at === null ? null : new Date(at));
+
+interface ShownColumns {
+  readonly claimed: boolean;
+  readonly agent_name: string;
+  readonly market_title: string | null;
+  readonly lasting: string[] | null;
+}
 
 type SharedColumns = Pick<
   ExitsRow,

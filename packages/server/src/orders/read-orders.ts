@@ -37,6 +37,7 @@ export interface OrderNeeds extends OutcomeNeeds {
   readonly deskWatch: Pick<DeskWatch, 'turn'>;
   readonly refusals: RefusalLog;
   readonly results: ResultStore;
+  /** Of a paper wallet. */
   readonly simulationBalance: Micro;
 }
 

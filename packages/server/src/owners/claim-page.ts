@@ -112,7 +112,7 @@ const accountForms = (purpose: string): Markup => html`<div class="ways">
 function claimSection({ agent, claimCode, ownerId, owner }: ClaimView, site: Site): Markup {
   const base = basePathOf(site);
   if (owner !== null && ownerId === owner.userId)
-    return html`${controls(agent)}<p><a href="${base}/console">Open the console</a>: what it does, live.</p>`;
+    return html`${controls(site, agent)}<p><a href="${base}/console">Open the console</a>: what it does, live.</p>`;
   if (ownerId !== null) {
     return html`<section class="card" aria-labelledby="claim">
 <h2 id="claim">This agent has an owner</h2>
@@ -251,7 +251,15 @@ function capRow(agent: OwnerAgent, name: CapName): Markup {
 </div>`;
 }
 
-function controls(agent: OwnerAgent): Markup {
+/** Exits that protect nothing although a button of the page lets trading go on; `null`: there are none. */
+export function suspendedNote(site: Site, { agentId, suspendedExits }: OwnerAgent): Markup | null {
+  if (suspendedExits === undefined) return null;
+  const { count } = suspendedExits;
+  const which = count === 1 ? '1 exit is suspended and protects' : `${count} exits are suspended and protect`;
+  return html`<p>${which} nothing, also once trading goes on. <a href="${basePathOf(site)}/console/agents/${agentId}/orders">Resume on the console</a></p>`;
+}
+
+function controls(site: Site, agent: OwnerAgent): Markup {
   const { settings, agentId } = agent;
   const paused = settings.tradingPaused;
   const id = `caps-${agentId}`;
@@ -265,6 +273,7 @@ function controls(agent: OwnerAgent): Markup {
   }</p>
 <button type="button" class="${paused ? 'go' : 'stop'}" data-action="${paused ? 'resume' : 'pause'}">${paused ? 'Resume trading' : 'Pause trading'}</button>
 </div>
+${suspendedNote(site, agent)}
 <form data-action="safeguards" novalidate>
 <p class="hint">What you save holds for the next trade. A locked limit is a ceiling: the agent can go below it, never above. A locked silence is a floor: the agent can set more, never less.</p>
 ${CAP_NAMES.map((name) => capRow(agent, name))}

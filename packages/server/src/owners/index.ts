@@ -1,5 +1,5 @@
 /** Owners: accounts by passkey, sessions, claims, grants of wallets, their pages. */
-export { bindClaims } from './claim-page.ts';
+export { bindClaims, suspendedNote } from './claim-page.ts';
 export { listAgents, ownedAgent, pause, pauseAll } from './owned-agents.ts';
 export { type Challenge, createOwnerStore, type OwnerStore } from './owner-store.ts';
 export {

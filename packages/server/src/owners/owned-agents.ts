@@ -20,6 +20,7 @@ import {
   keyRecord,
   lockedByOwner,
   onlineStatus,
+  ownersPause,
   parseSettings,
   revokeApiKey,
   type SettingsChange,
@@ -149,16 +150,12 @@ export async function setSafeguards(
   });
 }
 
-/** Both ways the owner's word goes over the agent's: a resume lifts the agent's own pause, too. */
 export const pause = (
   needs: OwnerNeeds,
   owner: Owner,
   agentId: string,
   paused: boolean,
-): Promise<OwnerAgent> =>
-  changeSettings(needs, owner, agentId, () =>
-    paused ? { ownerPaused: true } : { ownerPaused: false, tradingPaused: false },
-  );
+): Promise<OwnerAgent> => changeSettings(needs, owner, agentId, () => ownersPause(paused));
 
 export const listKeys = async (needs: OwnerNeeds, owner: Owner, agentId: string): Promise<ApiKeyRecord[]> =>
   (await needs.agents.keys((await ownedAgent(needs, owner, agentId)).agentId)).map((key) => keyRecord(key));

@@ -1,6 +1,7 @@
 /** Owners' accounts, passkeys, challenges and sessions; and the claim, which moves an agent between owners. */
 import { transact } from '@bellwether/durable';
 import {
+  ownersPause,
   type SettingsChange,
   type SettingsColumns,
   type SettingsRow,
@@ -212,8 +213,7 @@ export function createOwnerStore(sql: Sql) {
         const agents = await tx<Pick<SafeguardsRow, 'agent_id'>[]>`
           select s.agent_id from safeguards s join agents a using (agent_id)
           where a.user_id = ${userId} and a.claimed_at is not null order by s.agent_id for update of s`;
-        const change = isPaused ? { ownerPaused: true } : { ownerPaused: false, tradingPaused: false };
-        await tx`update safeguards set ${tx(settingsColumns(change, at))}
+        await tx`update safeguards set ${tx(settingsColumns(ownersPause(isPaused), at))}
           where agent_id = any(${agents.map((row) => row.agent_id)}::uuid[])`;
       }),
 
@@ -265,6 +265,7 @@ type OwnersAct =
   | `approve ${string}`
   | `exit rule ${string}`
   | `exit ${string}`
+  | `exits ${string}`
   | `heartbeat ${string}`
   | 'add passkey'
   | 'new passkey'

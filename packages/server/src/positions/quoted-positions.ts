@@ -1,5 +1,4 @@
 /** Positions of a wallet in quoted markets: sizes from the chain, cost from what the desk traded. */
-
 import { type ChainPosition, outcomeName } from '@bellwether/contract';
 import {
   MICRO,
@@ -15,8 +14,7 @@ import type { Caller, PositionRow } from '../domain/records.ts';
 import { refusal } from '../platform/refusal.ts';
 import { filterOf, type HasVenues, quotingVenue } from '../venues/asking.ts';
 import type { TickerMarket } from '../venues/quotes.ts';
-import type { PositionNeeds } from './positions.ts';
-import { paidPrice, percentOf } from './positions.ts';
+import { type PositionNeeds, paidPrice, percentOf } from './positions.ts';
 
 interface Wallets {
   readonly read: readonly SolanaAddress[];

@@ -19,10 +19,10 @@ import type { Caller, NewQuotedOrder } from '../domain/records.ts';
 import type { Deadline } from '../platform/http/deadline.ts';
 import { refusal } from '../platform/refusal.ts';
 import type { TradeTrace } from '../platform/tracing.ts';
-import type { NewChainOrder } from '../trading/index.ts';
 import {
   alreadyPlaced,
   endsWith,
+  type NewChainOrder,
   noteSubmitRefusal,
   type Placed,
   type Placement,

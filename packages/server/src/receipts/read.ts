@@ -1,6 +1,4 @@
 /** Reads receipts: of one order, and a whole chain page by page. */
-
-import type { Sha256 } from '@bellwether/contract';
 import {
   type OrderReceipt,
   RECEIPT_LIMITS,
@@ -8,6 +6,7 @@ import {
   type ReceiptBody,
   type ReceiptEntry,
   type ReceiptPage,
+  type Sha256,
 } from '@bellwether/contract';
 import type { AgentStore } from '../agents/index.ts';
 import type { Clock } from '../platform/clock.ts';

@@ -2,8 +2,7 @@
 export type { NewChainOrder, Recorded, TradeLedger, TradeScope } from './admission.ts';
 export { leftAloneMs, type ResolveDoubtNeeds, resolveDoubt } from './doubts.ts';
 export { createHandedOutSets } from './handed-out-sets.ts';
-export type { TradeNeeds } from './judge-trade.ts';
-export { UNSIGNED } from './judge-trade.ts';
+export { type TradeNeeds, UNSIGNED } from './judge-trade.ts';
 export { createTradeLedger } from './ledger.ts';
 export { createLiveOrderLog } from './live-order-log.ts';
 export {

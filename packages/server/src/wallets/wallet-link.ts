@@ -2,7 +2,6 @@
  * Links wallets to owners by a signed challenge. The signature is proof of the key: it wins over everything that was registered
  * before, by whomever.
  */
-
 import {
   CHALLENGE_PURPOSES,
   LIMITS,
@@ -18,7 +17,6 @@ import type { Caller, OrderRow } from '../domain/records.ts';
 import { within } from '../domain/unavailable.ts';
 import { refusal } from '../platform/refusal.ts';
 import { type HasVenues, venueOf, venuesFor } from '../venues/asking.ts';
-import type { WalletNeeds } from './wallets.ts';
 import {
   type ChallengePurpose,
   challengeUsed,
@@ -26,6 +24,7 @@ import {
   newChallenge,
   provedBy,
   tooManyWallets,
+  type WalletNeeds,
   walletOf,
 } from './wallets.ts';
 

@@ -2,14 +2,12 @@
  * Empties the webhooks' outbox. Any replica may: an endpoint is leased to one of them at a time, which sends what is
  * due one event after another. A process that dies between sending and noting it sends again: at least once.
  */
-
 import { WEBHOOK_LIMITS } from '@bellwether/contract';
 import { utf8, WEBHOOK_SIGNATURE_HEADER, webhookSignature } from '@bellwether/protocol';
 import type { Job } from '../platform/scheduler.ts';
 import type { SendResult } from './sender.ts';
 import type { DeliveryRow, LeasedEndpoint } from './store.ts';
-import type { WebhookNeeds } from './subscriptions.ts';
-import { recordedEvent, webhookSecretIdentity } from './subscriptions.ts';
+import { recordedEvent, type WebhookNeeds, webhookSecretIdentity } from './subscriptions.ts';
 
 /** Endpoints that one process sends to at the same time; each takes a database connection now and then. */
 const ENDPOINTS_AT_ONCE = 32;

@@ -90,6 +90,48 @@ $$;
 create or replace trigger api_keys_suspend_exits after update of status on api_keys
   for each row when (new.status = 2 and old.status <> 2) execute function suspend_exits_of_key();
 
+-- Whether the day's trades and the places that armed exits keep are more than the agent may place.
+create or replace function is_over_the_day(agent uuid, at timestamptz) returns boolean language sql stable as $$
+  select s.trade_limit_enabled and s.reserved_exits + u.trades > s.max_trades_per_day
+  from safeguards s cross join usage_of_day(s.agent_id, (at at time zone 'UTC')::date) u where s.agent_id = agent
+$$;
+
+-- Arms a suspended exit again, if its agent may trade and the day has a place for it: its trigger must let go first. With `for_pause` it is
+-- sent by the owner's pause, also one that is armed already.
+create or replace function resume_exit(wanted text, is_owner boolean, for_pause boolean, at timestamptz) returns text
+language plpgsql as $$
+declare
+  limits safeguards;
+  present text;
+begin
+  -- A claim takes the same lock.
+  select s.* into limits from safeguards s where s.agent_id = (select agent_id from exits where exit_id = wanted) for no key update;
+  if not is_owner and exists (select from agents a where a.agent_id = limits.agent_id and a.claimed_at is not null) then
+    return 'owned';
+  end if;
+  select status into present from exits where exit_id = wanted for update;
+  if present = 'armed' then
+    update exits set fires_on_pause = true, updated_at = at where exit_id = wanted and for_pause and not fires_on_pause;
+    return 'armed_already';
+  end if;
+  if present is distinct from 'suspended' then
+    return 'not_open';
+  end if;
+  if limits.trading_paused or limits.owner_paused then
+    return 'paused';
+  end if;
+  update exits set status = 'armed', because = null, trouble = null, trouble_detail = null, attempts = 0, next_attempt_at = at,
+      must_let_go = true, fires_on_pause = fires_on_pause or for_pause, updated_at = at
+    where exit_id = wanted;
+  if is_over_the_day(limits.agent_id, at) then
+    raise exception using errcode = 'BW001', message = 'no place';
+  end if;
+  return 'resumed';
+exception when sqlstate 'BW001' then
+  return 'no_place';
+end
+$$;
+
 -- Ends an exit; its seal goes with it. Who chose it before it had the agent's lock says among which it must be still.
 drop function if exists end_exit(text, text, text, timestamptz);
 create or replace function end_exit(ended text, with_status text, why text, at timestamptz, among text[] default null)
