@@ -187,7 +187,11 @@ test('a client that does not read gets the reason, and its connection ends wheth
     off() {},
   };
   const request = { caller: { agentId: 'a', keyId: 1n, userId: 1n }, deadline: null, leave: null } as never;
-  const stream = new EventStream(request, { raw, hijack() {}, getHeaders: () => ({}) } as never);
+  const stream = new EventStream(
+    request,
+    { headers: {} } as never,
+    { raw, hijack() {}, getHeaders: () => ({}) } as never,
+  );
   stream.begin(request, { raw, hijack() {}, getHeaders: () => ({}) } as never);
   let hasLeft = false;
   stream.onClose(() => {

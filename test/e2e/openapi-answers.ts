@@ -72,7 +72,7 @@ export function withoutSecrets(value: unknown, address: string): unknown {
 
 /** Of HTTP itself: no document describes them. */
 const OF_HTTP =
-  /^(access-control-.*|cache-control|connection|content-length|content-type|date|keep-alive|transfer-encoding|vary|x-accel-buffering)$/;
+  /^(access-control-.*|cache-control|connection|content-encoding|content-length|content-type|date|keep-alive|transfer-encoding|vary|x-accel-buffering)$/;
 
 /** Headers of an answer that its description does not name. */
 export const undescribed = (sent: Headers, described: readonly string[]): string[] => {

@@ -90,7 +90,7 @@ describe('what is shown', () => {
     expect(bought).toBeLessThan(0);
     expect(paid).toBeCloseTo(bought as number, 6);
     expect(last).toBeCloseTo(sold as number, 6);
-    expect(one.fills.length).toBeGreaterThanOrEqual(2);
+    expect(one.trades.length).toBeGreaterThanOrEqual(2);
     const all = await read(owner);
     expect(all.points.map(({ netDeposits }) => Math.round(netDeposits))).toContain(2 * DEPOSIT);
     expect(all.points.at(-1)?.equity).toBeCloseTo((one.points.at(-1)?.equity ?? 0) + DEPOSIT, 5);

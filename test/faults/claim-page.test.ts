@@ -167,7 +167,7 @@ describe.skipIf(executablePath === null)('the claim page', () => {
       await page.getByText('This agent is yours now.').waitFor();
     }
     const viewOf = ({ agentId }: Pick<Trader, 'agentId'>) =>
-      page.goto(`${service.needs.publicUrl}/console/agents/${agentId}/access`);
+      page.goto(`${service.needs.publicUrl}/console/agents/${agentId}/keys`);
     await viewOf(sibling);
     await page.getByRole('button', { name: `Grant ${agent.funder}` }).click();
     await page.getByText('The wallet is granted.').waitFor();

@@ -27,7 +27,8 @@ async function leave(size: number, more: object = {}): Promise<string> {
 }
 const exitIn = (page: Page, size: number) => page.getByRole('article', { name: `Exit: ${size} YES of` });
 const statusOf = async (exitId: string) => (await trader.client.getExit(exitId)).status;
-const openAgent = (page: Page) => openConsole(service, page, `/agents/${trader.agentId}/orders`);
+const openAgent = (page: Page, part = 'exits') =>
+  openConsole(service, page, `/agents/${trader.agentId}/${part}`);
 
 describe.skipIf(executablePath === null)('guarded exits on the console', () => {
   beforeAll(async () => {
@@ -43,15 +44,21 @@ describe.skipIf(executablePath === null)('guarded exits on the console', () => {
 
   test('a position without one says whom to ask, and that the desk holds no key', async () => {
     const { page } = ada;
-    await openAgent(page);
-    await page.getByText('The desk holds no key').first().waitFor();
-    await page.getByText(/^No exit is left for .*60 YES of/).waitFor();
+    await openAgent(page, 'positions');
+    await page.getByText('ask it to sign one. The desk holds no key').waitFor();
+    await page
+      .getByRole('row')
+      .filter({ hasText: '60 YES' })
+      .getByRole('cell', { name: 'none', exact: true })
+      .waitFor();
   });
 
   test('one is shown with its trigger, price and distance; sold now by passkey', async () => {
     const { page } = ada;
     const exitId = await leave(10, { group: 'position' });
     const [ofGroup, beside] = [await leave(16, { group: 'position' }), await leave(17)];
+    await openAgent(page, 'positions');
+    await page.getByRole('cell', { name: /^≤ 0\.\d+ and 2 more$/ }).waitFor();
     await openAgent(page);
     const exit = exitIn(page, 10);
     await exit.getByText(/the book pays 0\.\d+ or less for 10 shares/).waitFor();
@@ -176,8 +183,8 @@ describe.skipIf(executablePath === null)('guarded exits on the console', () => {
     await alert.getByRole('button', { name: 'I have seen it' }).click();
     await page.getByText('It is noted that you have seen it.').waitFor();
     await openAgent(page);
-    await page.getByText('Exits that have ended').click();
-    const ended = page.getByRole('listitem').filter({ hasText: /^.*Sell 15 YES/ });
+    await page.getByRole('button', { name: 'Ended' }).click();
+    const ended = page.getByRole('row').filter({ hasText: '15 YES' });
     await ended.getByText('failed: its order has sold nothing', { exact: true }).waitFor();
     await openConsole(service, page, `/agents/${trader.agentId}`);
     await page.getByText('Nothing needs your attention.').waitFor();

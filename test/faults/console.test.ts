@@ -25,6 +25,15 @@ const executablePath = browserFor('console.test.ts', findChromium());
 const OPERATOR_KEY = 'operator-key-of-this-test-0123456789';
 const HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>';
 
+/** How much the layout has shifted since the page was opened. */
+const SHIFT = `new Promise((resolve) => {
+  let sum = 0;
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) sum += entry.value;
+  }).observe({ type: 'layout-shift', buffered: true });
+  setTimeout(() => resolve(sum), 100);
+})`;
+
 let service: TestService;
 let browser: Browser;
 let market: Market;
@@ -59,6 +68,7 @@ describe.skipIf(executablePath === null)('the console', () => {
     await page.getByRole('heading', { level: 1, name: 'Test agent' }).waitFor();
 
     // Lock: every fault is named at once, and what is saved binds the key.
+    await page.getByRole('link', { name: 'Limits' }).click();
     const amount = page.locator('[data-safeguard="maxTradeAmount"]');
     await amount.getByRole('textbox').fill('many');
     await page.locator('[data-safeguard="dailyLossLimit"]').getByRole('checkbox').check();
@@ -100,7 +110,7 @@ describe.skipIf(executablePath === null)('the console', () => {
 
     // What rests is taken off the book with one tap.
     const [resting] = await trader.client.listOpenOrders();
-    await page.getByRole('link', { name: 'Orders', exact: true }).click();
+    await page.getByRole('link', { name: 'Activity' }).click();
     await page.getByRole('button', { name: 'Cancel order' }).first().click();
     await page.getByText('Canceled one order.').waitFor();
     expect((await trader.client.listOpenOrders()).map(({ orderId }) => orderId)).not.toContain(
@@ -224,7 +234,7 @@ describe.skipIf(executablePath === null)('the console', () => {
 
   test('a session that ends in the middle asks for the passkey, and keeps what was typed', async () => {
     const { page, context } = ada;
-    await open(page, `/agents/${trader.agentId}`);
+    await open(page, `/agents/${trader.agentId}/limits`);
     const field = page.locator('[data-safeguard="maxTradesPerDay"]').getByRole('textbox');
     await field.fill('33');
     // Signed out in another tab.
@@ -280,6 +290,7 @@ describe.skipIf(executablePath === null)('the console', () => {
     await open(mallory.page, `/agents/${agentId}`);
     await mallory.page.getByRole('heading', { level: 1, name: HOSTILE }).waitFor();
     await open(mallory.page, `/agents/${agentId}/decisions`);
+    await mallory.page.getByText('BUY 10 YES').click();
     await mallory.page.getByText(HOSTILE).nth(1).waitFor();
     expect(await mallory.page.evaluate(`'hacked' in window`)).toBe(false);
     expect(mallory.complaints).toEqual([]);
@@ -300,9 +311,11 @@ describe.skipIf(executablePath === null)('the console', () => {
     const views = {
       home: '',
       agent: `/agents/${trader.agentId}`,
+      'agent-positions': `/agents/${trader.agentId}/positions`,
       'agent-orders': `/agents/${trader.agentId}/orders`,
       'agent-decisions': `/agents/${trader.agentId}/decisions`,
-      'agent-access': `/agents/${trader.agentId}/access`,
+      'agent-limits': `/agents/${trader.agentId}/limits`,
+      'agent-keys': `/agents/${trader.agentId}/keys`,
       order: `/agents/${trader.agentId}/orders/${orderId}`,
       market: `/markets/${market.id}?venue=${market.venue}`,
       approvals: '/approvals',
@@ -311,11 +324,21 @@ describe.skipIf(executablePath === null)('the console', () => {
     };
     let passkeys = await ada.credentials();
     const requests: string[] = [];
+    const origins = new Set<string>();
+    /** What the page named to be read early was read once: neither twice, nor for nothing. */
+    const checkPreloads = async (page: Page, name: string) => {
+      const early = await page
+        .locator('link[rel=preload]')
+        .evaluateAll<string[], HTMLLinkElement>((links) => links.map(({ href }) => href));
+      const times = early.map((href) => [href, requests.filter((url) => url === href).length]);
+      expect({ name, times }).toEqual({ name, times: early.map((href) => [href, 1]) });
+      expect(early.length).toBeGreaterThan(0);
+    };
     for (const colorScheme of ['light', 'dark'] as const) {
       const context = colorScheme === 'light' ? { ...PHONE, colorScheme } : { colorScheme };
       const visitor = await newBrowserVisitor(browser, { passkeys, context });
       const { page } = visitor;
-      page.on('request', (request) => requests.push(new URL(request.url()).origin));
+      page.on('request', (request) => requests.push(request.url()));
       const check = async (name: string) => {
         await expect.poll(() => page.getByText(/^(Loading|Checking)/).count()).toBe(0);
         expect({ name, findings: await axeFindings(page) }).toEqual({ name, findings: [] });
@@ -327,9 +350,13 @@ describe.skipIf(executablePath === null)('the console', () => {
       await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
       await page.getByText('Live', { exact: true }).waitFor();
       for (const [name, view] of Object.entries(views)) {
+        requests.length = 0;
         await open(page, view);
         await page.locator('h1').waitFor();
         await check(name);
+        await checkPreloads(page, name);
+        expect(await page.evaluate<number>(SHIFT), name).toBeLessThanOrEqual(0.1);
+        for (const url of requests) origins.add(new URL(url).origin);
       }
       await page.getByLabel('Operator’s key').fill(OPERATOR_KEY);
       await page.getByRole('button', { name: 'Show the service' }).click();
@@ -341,7 +368,7 @@ describe.skipIf(executablePath === null)('the console', () => {
       passkeys = await visitor.credentials();
       await visitor.context.close();
     }
-    expect(new Set(requests)).toEqual(new Set([new URL(service.needs.publicUrl).origin]));
+    expect(origins).toEqual(new Set([new URL(service.needs.publicUrl).origin]));
   });
 
   test('by keyboard alone: skip to the content, and pause', async () => {

@@ -58,18 +58,18 @@ function focusContent(): void {
   content?.focus({ preventScroll: true });
 }
 
-function view(to: Route) {
+function view(to: Route, waiting: ReturnType<typeof useApprovals>) {
   switch (to.view) {
     case 'home':
       return <Home />;
     case 'agent':
-      return <Agent key={to.agentId} agentId={to.agentId} tab={to.tab} />;
+      return <Agent key={to.agentId} agentId={to.agentId} part={to.part} />;
     case 'order':
       return <OrderView key={to.orderId} agentId={to.agentId} orderId={to.orderId} />;
     case 'market':
       return <Market key={`${to.venue} ${to.marketId}`} marketId={to.marketId} venue={to.venue} />;
     case 'approvals':
-      return <Approvals />;
+      return <Approvals waits={waiting} />;
     case 'sign-in':
       return <Passkeys />;
     case 'operator':
@@ -107,8 +107,7 @@ function LostStream() {
   );
 }
 
-function Waiting() {
-  const waiting = useApprovals('waiting').data?.length ?? 0;
+function Waiting({ count: waiting }: { readonly count: number }) {
   // Its place is kept: the entries beside it must not move when the first one comes.
   return (
     <span class={`count ${waiting === 0 ? 'none' : ''}`}>
@@ -124,9 +123,12 @@ function Waiting() {
 
 function Navigation({
   owner,
+  waiting = 0,
   children,
 }: {
   readonly owner: string | null;
+  /** Approvals. */
+  readonly waiting?: number;
   readonly children?: ComponentChildren;
 }) {
   const present = useStore(route).view;
@@ -147,7 +149,7 @@ function Navigation({
             </Link>
             <Link to="/approvals" aria-current={current('approvals')}>
               Approvals
-              <Waiting />
+              <Waiting count={waiting} />
             </Link>
             <Link to="/sign-in" aria-current={current('sign-in')}>
               Sign-in
@@ -163,14 +165,19 @@ function Navigation({
   );
 }
 
+/** The browser sent a session's cookie with the request for the page: the line of its owner keeps its place until it is found. */
+const hadSession = document.querySelector('link[rel=preload]') !== null;
+
 /** The frame of every view: it stays while the session is being found, so that what was typed there stays too. */
 function Frame({ owner, to }: { readonly owner: KnownOwner | null; readonly to: Route }) {
   const isIn = owner?.state === 'in';
   // Another owner, or a new session, has another stream.
   useEffect(() => (isIn ? followDesk() : undefined), [owner?.userId, isIn]);
+  const waiting = useApprovals(owner === null ? null : 'waiting');
+  const isExpected = useStore(session).state === 'unknown' && hadSession;
   return (
     <>
-      <Navigation owner={owner?.name ?? null}>
+      <Navigation owner={owner?.name ?? null} waiting={waiting.data?.length ?? 0}>
         {owner !== null && (
           <p class="who">
             {isIn && <LiveBadge />} Signed in as <strong>{owner.name}</strong>{' '}
@@ -179,9 +186,10 @@ function Frame({ owner, to }: { readonly owner: KnownOwner | null; readonly to: 
             </button>
           </p>
         )}
+        {owner === null && isExpected && <p class="who" />}
       </Navigation>
       {isIn && <RecoveryDay recovery={owner.recovery} />}
-      {view(to)}
+      {view(to, waiting)}
       {isIn ? <LostStream /> : owner !== null && <SessionEnded />}
       <Toast />
     </>

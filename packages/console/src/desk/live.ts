@@ -206,8 +206,9 @@ interface ResourceOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An agent may cause a hundred events a second; its owner's page reads no more often than this. */
-const APART_MS = 1000;
+/** A change is read so soon after; while further ones keep coming, each time twice as late, as a page is paid for by the byte. */
+const SOON_MS = 1000;
+const BUSY_MS = 10_000;
 const RETRY_MS = 5000;
 
 interface Loaded<T> {
@@ -239,6 +240,8 @@ export function useResource<T>(path: string | null, options: ResourceOptions = {
     let isAsked = false;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let isSoon = false;
+    let apartMs = SOON_MS;
+    let readAt = Number.NEGATIVE_INFINITY;
 
     const later = (ms: number) => {
       clearTimeout(timer);
@@ -272,9 +275,10 @@ export function useResource<T>(path: string | null, options: ResourceOptions = {
           : Math.max(everyMs ?? RETRY_MS, (error instanceof Trouble && error.retryAfterMs) || 0);
       } finally {
         isReading = false;
+        readAt = performance.now();
       }
       if (left.signal.aborted) return;
-      if (isAsked) later(APART_MS);
+      if (isAsked) soon();
       else if (next !== undefined) later(next);
     }
     // The first of many changes decides when: later ones must not put it off.
@@ -282,7 +286,9 @@ export function useResource<T>(path: string | null, options: ResourceOptions = {
       if (isReading) isAsked = true;
       else if (!isSoon) {
         isSoon = true;
-        later(APART_MS);
+        const isBusy = performance.now() - readAt < 2 * apartMs;
+        apartMs = isBusy ? Math.min(2 * apartMs, BUSY_MS) : SOON_MS;
+        later(apartMs);
       }
     };
     reload.current = () => void load();

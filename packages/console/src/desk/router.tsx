@@ -2,11 +2,12 @@
 import type { ComponentChildren } from 'preact';
 import { BASE, createStore } from './session.ts';
 
-export type AgentTab = 'overview' | 'orders' | 'decisions' | 'access';
+const AGENT_PARTS = ['positions', 'exits', 'orders', 'decisions', 'limits', 'keys'] as const;
+export type AgentPart = 'overview' | (typeof AGENT_PARTS)[number];
 
 export type Route =
   | { readonly view: 'home' | 'approvals' | 'sign-in' | 'operator' | 'unknown' }
-  | { readonly view: 'agent'; readonly agentId: string; readonly tab: AgentTab }
+  | { readonly view: 'agent'; readonly agentId: string; readonly part: AgentPart }
   | { readonly view: 'order'; readonly agentId: string; readonly orderId: string }
   | { readonly view: 'market'; readonly marketId: string; readonly venue: string | null };
 
@@ -26,6 +27,11 @@ function routeOf({ pathname, search }: Location): Route {
   const parts = pathname.slice(`${BASE}/console`.length).split('/').filter(Boolean).map(decoded);
   const [first, id = '', below, lowest = ''] = parts;
   const shape = `${first ?? ''}${parts.length > 1 ? '/*' : ''}${below === undefined ? '' : `/${below}`}${parts.length > 3 ? '/*' : ''}`;
+  const part = AGENT_PARTS.find((name) => shape === `agents/*/${name}`);
+  if (shape === 'agents/*' || part !== undefined)
+    return AGENT_ID.test(id)
+      ? { view: 'agent', agentId: id.toLowerCase(), part: part ?? 'overview' }
+      : { view: 'unknown' };
   switch (shape) {
     case '':
       return { view: 'home' };
@@ -33,13 +39,6 @@ function routeOf({ pathname, search }: Location): Route {
     case 'sign-in':
     case 'operator':
       return { view: shape };
-    case 'agents/*':
-    case 'agents/*/orders':
-    case 'agents/*/decisions':
-    case 'agents/*/access':
-      return AGENT_ID.test(id)
-        ? { view: 'agent', agentId: id.toLowerCase(), tab: (below ?? 'overview') as AgentTab }
-        : { view: 'unknown' };
     case 'agents/*/orders/*':
       return AGENT_ID.test(id) && ORDER_ID.test(lowest)
         ? { view: 'order', agentId: id.toLowerCase(), orderId: lowest.toLowerCase() }
@@ -76,7 +75,7 @@ interface LinkProps {
   readonly to: string;
   readonly children: ComponentChildren;
   readonly class?: string;
-  readonly 'aria-current'?: 'page' | undefined;
+  readonly 'aria-current'?: 'page' | 'true' | undefined;
 }
 
 export const Link = ({ to, children, ...rest }: LinkProps) => (

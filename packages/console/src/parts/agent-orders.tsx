@@ -1,86 +1,69 @@
 /** What an agent holds and what it has ordered. */
-import type { CancelMarketResponse, Order, Position } from '@bellwether/contract';
+import type { CancelMarketResponse, Order, OwnerExit, Position } from '@bellwether/contract';
 import { useState } from 'preact/hooks';
 import { type DeskEvent, middleOf, type Resource, useBooks, useResource } from '../desk/live.ts';
 import { Link } from '../desk/router.tsx';
 import { send } from '../desk/session.ts';
-import { Exits } from './exits.tsx';
+import { shortWhen } from './exits.tsx';
 import { Gain, money, outcomeWords, price, shares, Time } from './figures.tsx';
 import { Further, Pager, useHeld, useHistory, usePages } from './lists.tsx';
 import { type Action, Badge, Card, Choices, State, Table, useAction } from './pieces.tsx';
 
-interface MarketCellProps {
-  readonly venue: string;
-  readonly marketId: string;
-  readonly title: string;
-}
-
-const MarketCell = ({ venue, marketId, title }: MarketCellProps) => (
-  <Link class="title" to={`/markets/${encodeURIComponent(marketId)}?venue=${encodeURIComponent(venue)}`}>
-    {title}
-  </Link>
-);
-
-type Which = 'open' | 'all';
-const WHICH: readonly (readonly [Which, string])[] = [
-  ['open', 'Open'],
-  ['all', 'All'],
-];
-
-/** By one stream: a browser has only six connections to the desk, for all its tabs. */
-interface AgentOrdersProps {
+interface OfAgent {
   readonly agentId: string;
-  /** After an act that changes how the agent stands. */
-  readonly onDone: () => void;
 }
 
-export function AgentOrders({ agentId, onDone }: AgentOrdersProps) {
-  const [which, setWhich] = useState<Which>('open');
-  const options = { on: (event: DeskEvent) => event.agentId === agentId, everyMs: 15_000 };
-  const path = `/owner/agents/${agentId}`;
-  const positions = useResource<readonly Position[]>(`${path}/positions`, options);
-  const orders = useResource<readonly Order[]>(`${path}/orders/open`, options);
-  const held = positions.data?.filter(({ redeemable }) => !redeemable) ?? [];
-  const books = useBooks([...held, ...(orders.data ?? [])].map(({ tokenId }) => tokenId));
-  const priceNow = (tokenId: string): number | null => {
+/** Follows what the agent does; figures that move without an event are read again, too. */
+const ofAgent = (agentId: string) => ({
+  on: (event: DeskEvent) => event.agentId === agentId,
+  everyMs: 15_000,
+});
+
+function usePrices(of: readonly { readonly tokenId: string }[] | null): (tokenId: string) => number | null {
+  const books = useBooks((of ?? []).map(({ tokenId }) => tokenId));
+  return (tokenId) => {
     const book = books.get(tokenId);
     return book === undefined ? null : middleOf(book);
   };
-  return (
-    <>
-      <Card title="Positions" wide>
-        <Positions positions={positions} priceNow={priceNow} />
-      </Card>
-      <Card
-        title="Orders"
-        aside={<Choices name="Which orders" choices={WHICH} value={which} onChange={setWhich} />}
-        wide
-      >
-        {which === 'open' ? (
-          <OpenOrders agentId={agentId} orders={orders} priceNow={priceNow} />
-        ) : (
-          <AllOrders agentId={agentId} />
-        )}
-      </Card>
-      {/* Last: what it says of positions without an exit grows and shrinks. */}
-      <Card title="Guarded exits" wide>
-        <Exits agentId={agentId} held={held} onDone={onDone} />
-      </Card>
-    </>
-  );
 }
 
-interface Prices {
-  readonly priceNow: (tokenId: string) => number | null;
+interface Holding {
+  readonly walletAddress: string;
+  readonly marketId: string;
+  readonly outcome: string;
 }
 
-function Positions({ positions, priceNow }: Prices & { readonly positions: Resource<readonly Position[]> }) {
+const holdingOf = ({ walletAddress, marketId, outcome }: Holding): string =>
+  `${walletAddress.toLowerCase()} ${marketId} ${outcome}`;
+
+const MOST_EXITS = 100;
+
+/** Which exits guard a holding, the one that is armed first. */
+function guardText(exits: readonly OwnerExit[] | null, holding: Holding): string {
+  if (exits === null) return '—';
+  const guards = exits.filter((exit) => holdingOf(exit) === holdingOf(holding));
+  const first = guards.find(({ status }) => status === 'armed') ?? guards[0];
+  // Of more than are read, one may be missing here.
+  if (first === undefined) return exits.length < MOST_EXITS ? 'none' : '—';
+  return `${shortWhen(first)}${guards.length === 1 ? '' : ` and ${guards.length - 1} more`}`;
+}
+
+export function Positions({ agentId }: OfAgent) {
+  const positions = useResource<readonly Position[]>(`/owner/agents/${agentId}/positions`, ofAgent(agentId));
+  const exits = useResource<readonly OwnerExit[]>(`/owner/exits?agentId=${agentId}&limit=100&status=open`, {
+    on: ({ type, agentId: of }) => of === agentId && type.startsWith('exit.'),
+    everyMs: 60_000,
+  });
   const keyOf = ({ tokenId, walletAddress }: Position): string => `${tokenId} ${walletAddress}`;
   const held = useHeld(positions.data, keyOf);
   const pages = usePages(held.rows);
+  const priceNow = usePrices(positions.data?.filter(({ redeemable }) => !redeemable) ?? null);
   const now = ({ tokenId, currentPrice }: Position): number => priceNow(tokenId) ?? currentPrice;
   return (
-    <>
+    <Card title="Positions" wide>
+      <p class="hint">
+        Where no exit is left, only the agent can sell: ask it to sign one. The desk holds no key.
+      </p>
       <State of={positions} what="positions" />
       <Further of={held} what="positions" />
       {positions.data !== null && (
@@ -90,33 +73,71 @@ function Positions({ positions, priceNow }: Prices & { readonly positions: Resou
           gone={held.gone}
           keyOf={keyOf}
           none="It holds nothing. What it buys appears here."
+          phone="lines"
           columns={[
-            { head: 'Market', width: 3, cell: (row) => <MarketCell {...row} /> },
+            {
+              head: 'Market',
+              width: 3,
+              cell: ({ venue, marketId, title }) => (
+                <Link
+                  class="title"
+                  to={`/markets/${encodeURIComponent(marketId)}?venue=${encodeURIComponent(venue)}`}
+                >
+                  {title}
+                </Link>
+              ),
+            },
             {
               head: 'Held',
               width: 1.2,
+              inLines: 'plain',
               cell: ({ outcome, outcomeName, size }) =>
                 `${shares(size)} ${outcomeWords(outcome, outcomeName)}`,
             },
             { head: 'Cost', numeric: true, cell: ({ avgPrice }) => price(avgPrice) },
             { head: 'Price', numeric: true, cell: (row) => price(now(row)) },
-            { head: 'Value', numeric: true, cell: (row) => money(now(row) * row.size) },
             {
-              head: 'Unrealised',
+              head: 'Exit',
               numeric: true,
-              cell: (row) => <Gain value={now(row) * row.size - row.initialValue} />,
+              cell: (row) => guardText(exits.data, row),
+            },
+            {
+              head: 'Value, unrealised',
+              width: 1.2,
+              numeric: true,
+              inLines: 'plain',
+              cell: (row) => (
+                <>
+                  <span class="of">{money(now(row) * row.size)}</span>
+                  <Gain value={now(row) * row.size - row.initialValue} />
+                </>
+              ),
             },
           ]}
         />
       )}
       <Pager of={pages} what="positions" />
-    </>
+    </Card>
   );
 }
 
-interface OpenOrdersProps extends Prices {
-  readonly agentId: string;
-  readonly orders: Resource<readonly Order[]>;
+type Which = 'open' | 'all';
+const WHICH: readonly (readonly [Which, string])[] = [
+  ['open', 'Open'],
+  ['all', 'All'],
+];
+
+export function Orders({ agentId }: OfAgent) {
+  const [which, setWhich] = useState<Which>('open');
+  return (
+    <Card
+      title="Orders"
+      aside={<Choices name="Which orders" choices={WHICH} value={which} onChange={setWhich} />}
+      wide
+    >
+      {which === 'open' ? <OpenOrders agentId={agentId} /> : <AllOrders agentId={agentId} />}
+    </Card>
+  );
 }
 
 const orderKey = ({ orderId }: Order): string => orderId;
@@ -124,27 +145,42 @@ const orderWords = ({ side, outcome, outcomeName, orderType }: Order): string =>
   `${side} ${outcomeWords(outcome, outcomeName)} ${orderType}`;
 const filledOf = ({ filledSize, orderSize }: Order): string =>
   `${shares(filledSize)} of ${shares(orderSize)}`;
+const atPrice = (order: Order): string => `${orderWords(order)} at ${price(order.price)}`;
 
-const OrderMarket = ({ venue, marketId, marketQuestion }: Order) => (
-  <MarketCell venue={venue} marketId={marketId} title={marketQuestion} />
-);
+const orderLink = (agentId: string) => ({
+  head: 'Market',
+  width: 2.6,
+  cell: ({ orderId, marketQuestion }: Order) => (
+    <Link class="title" to={`/agents/${agentId}/orders/${orderId}`}>
+      {marketQuestion}
+      <span class="hidden"> (order and receipt)</span>
+    </Link>
+  ),
+});
 
-const StatusBadge = ({ status }: Pick<Order, 'status'>) => (
-  <Badge kind={status === 'unknown' ? 'warn' : ''}>{status.replaceAll('_', ' ')}</Badge>
-);
+/** Of an order that simply rests, what is filled says as much. */
+const RESTS = new Set(['live', 'partially_filled']);
+const StatusWord = ({ status }: Pick<Order, 'status'>) => {
+  const words = status.replaceAll('_', ' ');
+  if (RESTS.has(status)) return <span class="usual">{words}</span>;
+  return <Badge kind={status === 'unknown' ? 'warn' : ''}>{words}</Badge>;
+};
 
-function OpenOrders({ agentId, orders, priceNow }: OpenOrdersProps) {
+function OpenOrders({ agentId }: OfAgent) {
+  const path = `/owner/agents/${agentId}/orders`;
+  const orders: Resource<readonly Order[]> = useResource(`${path}/open`, ofAgent(agentId));
   const action = useAction();
   const held = useHeld(orders.data, orderKey);
   const pages = usePages(held.rows);
-  const path = `/owner/agents/${agentId}/orders`;
+  const priceNow = usePrices(orders.data);
   return (
     <>
       <State of={orders} what="open orders" />
       <div class="head">
         <Further of={held} what="open orders" />
         <CancelOrders
-          label="Cancel all open orders of this agent"
+          label="Cancel all open orders"
+          of="of this agent"
           path={`${path}/cancel-market`}
           isNone={orders.data === null || orders.data.length === 0}
           action={action}
@@ -158,29 +194,35 @@ function OpenOrders({ agentId, orders, priceNow }: OpenOrdersProps) {
           gone={held.gone}
           keyOf={orderKey}
           none="No order is open."
+          phone="lines"
           columns={[
-            { head: 'Market', width: 2.6, cell: OrderMarket },
-            { head: 'Order', width: 1.3, cell: orderWords },
-            { head: 'Price', width: 0.8, numeric: true, cell: (order) => price(order.price) },
+            orderLink(agentId),
+            { head: 'Order', width: 1.8, inLines: 'plain', cell: atPrice },
             {
-              head: 'Market now',
-              width: 0.9,
+              head: 'Now',
+              width: 0.8,
               numeric: true,
               cell: ({ tokenId }) => price(priceNow(tokenId)),
             },
-            { head: 'Filled', width: 1.2, numeric: true, cell: filledOf },
-            { head: 'Status', width: 1.1, cell: (order) => <StatusBadge {...order} /> },
-            { head: 'Since', width: 1.1, cell: ({ createdAt }) => <Time at={createdAt} short /> },
+            { head: 'Filled', width: 1.2, numeric: true, inLines: 'plain', cell: filledOf },
+            { head: 'Status', width: 1.1, inLines: 'plain', cell: (order) => <StatusWord {...order} /> },
+            {
+              head: 'Since',
+              width: 1.1,
+              inLines: 'none',
+              cell: ({ createdAt }) => <Time at={createdAt} short />,
+            },
             {
               head: 'Stop',
-              width: 1.3,
+              inLines: 'plain',
               // One that is not open any more keeps its button, so that its row keeps its height.
-              cell: ({ orderId }) => (
+              cell: (order) => (
                 <CancelOrders
-                  label="Cancel order"
+                  label="Cancel"
+                  of={`order ${atPrice(order)} of ${order.marketQuestion}`}
                   path={`${path}/cancel`}
-                  body={{ orderId }}
-                  isNone={held.gone.has(orderId)}
+                  body={{ orderId: order.orderId }}
+                  isNone={held.gone.has(order.orderId)}
                   action={action}
                   onDone={orders.reload}
                 />
@@ -194,9 +236,9 @@ function OpenOrders({ agentId, orders, priceNow }: OpenOrdersProps) {
   );
 }
 
-function AllOrders({ agentId }: { readonly agentId: string }) {
+function AllOrders({ agentId }: OfAgent) {
   const history = useHistory<readonly Order[], Order>({
-    path: `/owner/agents/${agentId}/orders?`,
+    path: `/owner/agents/${agentId}/orders`,
     rowsOf: (orders) => orders,
     keyOf: orderKey,
     on: (event) => event.agentId === agentId,
@@ -214,22 +256,18 @@ function AllOrders({ agentId }: { readonly agentId: string }) {
           rows={held.rows}
           keyOf={orderKey}
           none={history.page > 0 ? 'There are no older ones.' : 'It has placed no order yet.'}
+          phone="lines"
           columns={[
-            { head: 'Placed', width: 1.2, cell: ({ createdAt }) => <Time at={createdAt} short /> },
-            { head: 'Market', width: 2.8, cell: OrderMarket },
+            orderLink(agentId),
+            { head: 'Order', width: 2, inLines: 'plain', cell: atPrice },
+            { head: 'Filled', width: 1.2, numeric: true, inLines: 'plain', cell: filledOf },
+            { head: 'Status', width: 1.2, inLines: 'plain', cell: (order) => <StatusWord {...order} /> },
             {
-              head: 'Order',
-              width: 1.4,
-              cell: (order) => (
-                <Link to={`/agents/${agentId}/orders/${order.orderId}`}>
-                  {orderWords(order)}
-                  <span class="hidden"> and receipt</span>
-                </Link>
-              ),
+              head: 'Placed',
+              width: 1.2,
+              inLines: 'plain',
+              cell: ({ createdAt }) => <Time at={createdAt} short />,
             },
-            { head: 'Price', width: 0.8, numeric: true, cell: (order) => price(order.price) },
-            { head: 'Filled', width: 1.2, numeric: true, cell: filledOf },
-            { head: 'Status', width: 1.2, cell: (order) => <StatusBadge {...order} /> },
           ]}
         />
       )}
@@ -254,8 +292,9 @@ function outcomeOf({ canceled, notCanceled }: CancelOutcome): string {
 }
 
 interface CancelOrdersProps {
-  /** Names what is canceled, for a label. */
   readonly label: string;
+  /** Names what is canceled, where the label alone does not. */
+  readonly of?: string;
   readonly path: string;
   readonly body?: { readonly orderId: string };
   /** Nothing can be canceled now; the button keeps its place. */
@@ -264,7 +303,7 @@ interface CancelOrdersProps {
   readonly onDone: () => void;
 }
 
-export function CancelOrders({ label, path, body, isNone = false, action, onDone }: CancelOrdersProps) {
+export function CancelOrders({ label, of, path, body, isNone = false, action, onDone }: CancelOrdersProps) {
   const cancel = () =>
     void action
       .run(async () => {
@@ -274,6 +313,7 @@ export function CancelOrders({ label, path, body, isNone = false, action, onDone
   return (
     <button type="button" class="stop" disabled={action.isBusy || isNone} onClick={cancel}>
       {label}
+      {of !== undefined && <span class="hidden"> {of}</span>}
     </button>
   );
 }

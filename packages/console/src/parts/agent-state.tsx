@@ -146,7 +146,7 @@ export function SuspendedExits({
             {bare.map(({ agentId, name, exits }, i) => (
               <span key={agentId}>
                 {i > 0 && ', '}
-                {exits.suspended} of <Link to={`/agents/${agentId}/orders`}>{name}</Link>
+                {exits.suspended} of <Link to={`/agents/${agentId}/exits`}>{name}</Link>
               </span>
             ))}
             .

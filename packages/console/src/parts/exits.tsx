@@ -1,16 +1,15 @@
 /** Exits that the agent has signed ahead: what sends them, how far that is, and what the owner can do with each. */
-import type { OwnerExit, Position } from '@bellwether/contract';
+import type { OwnerExit } from '@bellwether/contract';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type DeskEvent, useResource } from '../desk/live.ts';
+import { Link } from '../desk/router.tsx';
 import { send, sendWithPasskey } from '../desk/session.ts';
 import { outcomeWords, price, shares, signed, Time } from './figures.tsx';
-import { Further, useHeld } from './lists.tsx';
-import { Badge, Confirm, Facts, State, useAction } from './pieces.tsx';
+import { Further, Pager, useHeld, useHistory, usePages } from './lists.tsx';
+import { Badge, Card, Choices, Confirm, Facts, State, Table, useAction } from './pieces.tsx';
 
 interface ExitsProps {
   readonly agentId: string;
-  /** What the agent holds. */
-  readonly held: readonly Position[];
   /** After an act on one of them. */
   readonly onDone: () => void;
 }
@@ -54,6 +53,17 @@ const KIND: Readonly<Record<string, 'go' | 'warn' | 'stop'>> = {
 /** When it is sent, in the middle of a sentence. */
 export const whenText = (exit: OwnerExit): string => WHEN[exit.trigger.kind]?.(exit) ?? exit.trigger.kind;
 
+const SHORT: Readonly<Record<string, (exit: OwnerExit) => string>> = {
+  price_at_or_below: ({ trigger }) => `≤ ${price(trigger.price)}`,
+  price_at_or_above: ({ trigger }) => `≥ ${price(trigger.price)}`,
+  time: () => 'at a time',
+  before_end: ({ trigger }) => `${trigger.minutes} min before the end`,
+};
+
+/** In a column. */
+export const shortWhen = (exit: OwnerExit): string =>
+  exit.status === 'armed' ? (SHORT[exit.trigger.kind]?.(exit) ?? exit.trigger.kind) : exit.status;
+
 const titleOf = ({ marketTitle, marketId }: OwnerExit): string => marketTitle ?? `Market ${marketId}`;
 
 const whatText = ({ size, outcome, outcomeName }: OwnerExit): string =>
@@ -72,10 +82,16 @@ function StatusBadge({ exit: { status, because } }: { readonly exit: OwnerExit }
 /** In the order in which they were left; one that has ended keeps its place, so that nothing moves under the pointer. */
 function useExits(agentId: string) {
   const seen = useRef(new Set<string>());
-  const options = { on: (event: DeskEvent) => event.agentId === agentId, everyMs: 5_000 };
   const path = `/owner/exits?agentId=${agentId}&limit=100`;
-  const open = useResource<readonly OwnerExit[]>(`${path}&status=open`, options);
-  const latest = useResource<readonly OwnerExit[]>(path, options);
+  const open = useResource<readonly OwnerExit[]>(`${path}&status=open`, {
+    on: (event) => event.agentId === agentId,
+    everyMs: 10_000,
+  });
+  // What became of those that are not open any more.
+  const latest = useResource<readonly OwnerExit[]>(path, {
+    on: ({ type, agentId: of }) => of === agentId && type.startsWith('exit.'),
+    everyMs: 60_000,
+  });
   const byId = new Map<string, OwnerExit>();
   for (const exit of [...(open.data ?? []), ...(latest.data ?? [])]) {
     if (OPEN.has(exit.status)) seen.current.add(exit.exitId);
@@ -89,70 +105,114 @@ function useExits(agentId: string) {
     open.reload();
     latest.reload();
   };
-  const ended = (latest.data ?? []).filter(({ status }) => !OPEN.has(status));
-  return { exits: open, rows, ended: latest.data === null ? null : ended, reload };
+  return { exits: open, rows, reload };
 }
 
-export function Exits({ agentId, held, onDone }: ExitsProps) {
-  const { exits, rows, ended, reload } = useExits(agentId);
-  const done = () => {
-    reload();
-    onDone();
-  };
-  const past = useHeld(ended, ({ exitId }) => exitId);
-  const listed = useHeld(exits.data === null ? null : rows, ({ exitId }) => exitId);
-  const hasExit = new Set(
-    rows.filter(({ status }) => OPEN.has(status)).map(({ marketId, outcome }) => `${marketId} ${outcome}`),
-  );
-  const bare = held.filter(({ marketId, outcome }) => !hasExit.has(`${marketId} ${outcome}`));
+type Which = 'open' | 'ended';
+const WHICH: readonly (readonly [Which, string])[] = [
+  ['open', 'Open'],
+  ['ended', 'Ended'],
+];
+
+export function Exits({ agentId, onDone }: ExitsProps) {
+  const [which, setWhich] = useState<Which>('open');
   return (
-    <>
+    <Card
+      title="Guarded exits"
+      aside={<Choices name="Which exits" choices={WHICH} value={which} onChange={setWhich} />}
+      wide
+    >
       <p class="hint">
         SELL orders that the agent signed ahead. The desk sends one when what it waits for comes, also when
         the agent is gone. {NO_KEY}
       </p>
+      {which === 'open' ? <OpenExits agentId={agentId} onDone={onDone} /> : <EndedExits agentId={agentId} />}
+    </Card>
+  );
+}
+
+/** So many stand open under each other; of more, each opens at a tap. */
+const FEW = 4;
+
+function OpenExits({ agentId, onDone }: ExitsProps) {
+  const { exits, rows, reload } = useExits(agentId);
+  const done = () => {
+    reload();
+    onDone();
+  };
+  const listed = useHeld(exits.data === null ? null : rows, ({ exitId }) => exitId);
+  const pages = usePages(listed.rows);
+  return (
+    <>
       <State of={exits} what="exits" />
       <Further of={listed} what="exits" keepsGone />
-      {listed.rows.length > 0 && (
-        <ul class="list">
-          {listed.rows.map((exit) => (
-            <li key={exit.exitId}>
-              <Exit exit={exit} others={rows.filter((other) => isBeside(exit, other))} onDone={done} />
-            </li>
-          ))}
-        </ul>
+      {exits.data !== null && rows.length === 0 && (
+        <p class="note">No exit is left. Without one only the agent can sell: ask it to sign one.</p>
       )}
-      {exits.data !== null && rows.length === 0 && held.length === 0 && <p class="note">No exit is left.</p>}
-      {exits.data !== null && bare.length > 0 && (
-        <p class="note">
-          No exit is left for{' '}
-          {bare
-            .map(
-              ({ size, outcome, outcomeName, title }) =>
-                `${shares(size)} ${outcomeWords(outcome, outcomeName)} of “${title}”`,
-            )
-            .join('; ')}
-          . Ask the agent to sign one: without it only the agent can sell them.
-        </p>
+      <ul class="list folds">
+        {pages.rows.map((exit) => (
+          <li key={exit.exitId}>
+            <Exit
+              exit={exit}
+              others={rows.filter((other) => isBeside(exit, other))}
+              isUnfolded={listed.rows.length <= FEW}
+              onDone={done}
+            />
+          </li>
+        ))}
+      </ul>
+      <Pager of={pages} what="exits" />
+    </>
+  );
+}
+
+function EndedExits({ agentId }: Pick<ExitsProps, 'agentId'>) {
+  const history = useHistory<readonly OwnerExit[], OwnerExit>({
+    path: `/owner/exits?agentId=${agentId}&status=ended`,
+    rowsOf: (exits) => exits,
+    keyOf: ({ exitId }) => exitId,
+    on: ({ type, agentId: of }: DeskEvent) => of === agentId && type.startsWith('exit.'),
+  });
+  const { held, resource } = history;
+  return (
+    <>
+      <State of={resource} what="ended exits" />
+      <Further of={held} what="ended exits" keepsGone />
+      {resource.data !== null && (
+        <Table
+          caption="Ended exits"
+          rows={held.rows}
+          keyOf={({ exitId }) => exitId}
+          none="None has ended yet."
+          phone="lines"
+          columns={[
+            {
+              head: 'Market',
+              width: 2.6,
+              // Without an order there is no page of it.
+              cell: (exit) =>
+                exit.fired === null ? (
+                  <span class="title">{titleOf(exit)}</span>
+                ) : (
+                  <Link class="title" to={`/agents/${agentId}/orders/${exit.orderId}`}>
+                    {titleOf(exit)}
+                    <span class="hidden"> (order and receipt)</span>
+                  </Link>
+                ),
+            },
+            { head: 'Sell', width: 1.3, cell: whatText },
+            { head: 'The book paid', numeric: true, cell: ({ fired }) => price(fired?.price) },
+            { head: 'State', width: 1.8, inLines: 'plain', cell: (exit) => <StatusBadge exit={exit} /> },
+            {
+              head: 'When',
+              width: 1.1,
+              inLines: 'plain',
+              cell: ({ updatedAt }) => <Time at={updatedAt} short />,
+            },
+          ]}
+        />
       )}
-      <details>
-        <summary>Exits that have ended</summary>
-        <Further of={past} what="ended exits" keepsGone />
-        {past.rows.length === 0 ? (
-          <p class="note">None yet.</p>
-        ) : (
-          <ul class="list">
-            {past.rows.map((exit) => (
-              <li key={exit.exitId}>
-                <span class="note">
-                  <Time at={exit.updatedAt} short />{' '}
-                </span>
-                Sell {whatText(exit)} <span class="title">{titleOf(exit)}</span> <StatusBadge exit={exit} />
-              </li>
-            ))}
-          </ul>
-        )}
-      </details>
+      <Pager of={history} what="ended exits" />
     </>
   );
 }
@@ -169,55 +229,64 @@ interface ExitProps {
   readonly exit: OwnerExit;
   /** Open exits of the same holding. */
   readonly others: readonly OwnerExit[];
+  /** When it is first listed. */
+  readonly isUnfolded: boolean;
   readonly onDone: () => void;
 }
 
 const RESUMED =
   'Resumed, it is sent by its trigger only once that has let go and holds anew; where you arm it for your pause, that sends it in any case.';
 
-function Exit({ exit, others, onDone }: ExitProps) {
+function Exit({ exit, others, isUnfolded, onDone }: ExitProps) {
   const { worstPrice, watch, trouble, endsAt, group, fired, status } = exit;
   const what = whatText(exit);
   const title = titleOf(exit);
+  const [isOpen, setOpen] = useState(isUnfolded);
   return (
     <article aria-label={`Exit: ${what} of ${title}`}>
-      <h3>
-        Sell {what} <span class="title">{title}</span>
-      </h3>
-      <p class="badges">
-        <StatusBadge exit={exit} />
-        {exit.firesOnPause && OPEN.has(status) && (
-          <Badge>sent when you pause{status === 'suspended' ? ', once it is resumed' : ''}</Badge>
-        )}
-      </p>
-      <Facts
-        rows={[
-          ['Sent when', whenText(exit)],
-          ['For no less than', `${price(worstPrice)} a share`],
-          [
-            'The book pays now',
-            watch === null ? '—' : `${price(watch.price)} (best bid ${price(watch.bid)})`,
-          ],
-          ['Distance', signed(watch?.distance)],
-          ...(group === null
-            ? []
-            : [
-                [
-                  'Group',
-                  `${group}: of this market and outcome; the first one that is sent ends the others`,
-                ] as const,
-              ]),
-          ...(endsAt === null ? [] : [['Ends', <Time at={endsAt} short />] as const]),
-          ['Sent', <Time at={fired?.at} short />],
-        ]}
-      />
-      <Acts exit={exit} others={others} onDone={onDone} />
-      {/* Below what is pressed, in a place that is kept: what is said later must not move it. */}
-      <div class="later">
-        {trouble !== null && OPEN.has(exit.status) && <p class="message error">{trouble.message}</p>}
-        {watch?.note != null && status === 'armed' && <p class="note">{watch.note}</p>}
-        {status === 'suspended' && <p class="note">{RESUMED}</p>}
-      </div>
+      <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+        <summary>
+          <strong>
+            Sell {what}
+            {status === 'armed' && ` ${shortWhen(exit)}`}
+          </strong>
+          <span class="title">{title}</span>
+          <span class="badges">
+            <StatusBadge exit={exit} />
+            {exit.firesOnPause && OPEN.has(status) && (
+              <Badge>sent when you pause{status === 'suspended' ? ', once it is resumed' : ''}</Badge>
+            )}
+          </span>
+        </summary>
+        <Facts
+          rows={[
+            ['Sent when', whenText(exit)],
+            ['For no less than', `${price(worstPrice)} a share`],
+            [
+              'The book pays now',
+              watch === null ? '—' : `${price(watch.price)} (best bid ${price(watch.bid)})`,
+            ],
+            ['Distance', signed(watch?.distance)],
+            ...(group === null
+              ? []
+              : [
+                  [
+                    'Group',
+                    `${group}: of this market and outcome; the first one that is sent ends the others`,
+                  ] as const,
+                ]),
+            ...(endsAt === null ? [] : [['Ends', <Time at={endsAt} short />] as const]),
+            ['Sent', <Time at={fired?.at} short />],
+          ]}
+        />
+        <Acts exit={exit} others={others} onDone={onDone} />
+        {/* Below what is pressed, in a place that is kept: what is said later must not move it. */}
+        <div class="later">
+          {trouble !== null && OPEN.has(exit.status) && <p class="message error">{trouble.message}</p>}
+          {watch?.note != null && status === 'armed' && <p class="note">{watch.note}</p>}
+          {status === 'suspended' && <p class="note">{RESUMED}</p>}
+        </div>
+      </details>
     </article>
   );
 }
@@ -261,7 +330,7 @@ function Ends({ exit, others }: Pick<ExitProps, 'exit' | 'others'>) {
 
 const stateOf = ({ status, firesOnPause }: OwnerExit): string => `${status} ${firesOnPause}`;
 
-function Acts({ exit, others, onDone }: ExitProps) {
+function Acts({ exit, others, onDone }: Omit<ExitProps, 'isUnfolded'>) {
   const { agentId, exitId, firesOnPause, status } = exit;
   const [asking, setAsking] = useState<'sell' | 'cancel' | null>(null);
   const action = useAction();

@@ -59,11 +59,10 @@ export function signed(value: Figure): string {
   return number < 0 ? `−${text}` : `+${text}`;
 }
 
+/** What rounds to nothing is neither a gain nor a loss. */
 export const Gain = ({ value }: { readonly value: Figure }) => {
-  const number = numberOf(value);
-  return (
-    <span class={number === null || number === 0 ? '' : number < 0 ? 'loss' : 'gain'}>{signed(value)}</span>
-  );
+  const text = signed(value);
+  return <span class={text.startsWith('−') ? 'loss' : text.startsWith('+') ? 'gain' : ''}>{text}</span>;
 };
 
 /** ISO 8601, or milliseconds since 1970 as text or number. */

@@ -71,21 +71,25 @@ export function Further({ of: { further, gone, show }, what, keepsGone = false }
 
 // Pages of a history, newest first. The first one is live and stands still; older ones are as they were when they were opened.
 
-const PER_PAGE = 25;
+export const PER_PAGE = 25;
 
 interface HistoryOptions<Answer, Row> {
-  /** With a query; `limit` and `offset` are added. */
+  /** `limit` and `offset` are added. */
   readonly path: string;
   readonly rowsOf: (answer: Answer) => readonly Row[];
   readonly keyOf: (row: Row) => string;
   readonly on: (event: DeskEvent) => boolean;
+  /** Rows that are read at once, where a page may show more than its lines because several share one. */
+  readonly perRead?: number;
+  /** How many of the rows a page shows, from the newest on. */
+  readonly shownOf?: (rows: readonly Row[]) => number;
 }
 
 interface History<Row> {
   readonly resource: Resource<unknown>;
   readonly held: Held<Row>;
   readonly page: number;
-  /** The page is full, so there may be an older one. */
+  /** There may be an older page. */
   readonly isFull: boolean;
   readonly turn: (page: number) => void;
 }
@@ -95,20 +99,36 @@ export function useHistory<Answer, Row>({
   rowsOf,
   keyOf,
   on,
+  perRead = PER_PAGE,
+  shownOf = ({ length }) => length,
 }: HistoryOptions<Answer, Row>): History<Row> {
-  const [{ page, offset }, setPlace] = useState({ page: 0, offset: 0 });
-  const newest = useResource<Answer>(`${path}&limit=${PER_PAGE}`, { on, everyMs: 30_000 });
-  const older = useResource<Answer>(page === 0 ? null : `${path}&limit=${PER_PAGE}&offset=${offset}`);
+  /** Rows before each page up to the present one, beside those that came in since the first one was listed. */
+  const [{ before, offset }, setPlace] = useState({ before: [0], offset: 0 });
+  const page = before.length - 1;
+  const limited = `${path}${path.includes('?') ? '&' : '?'}limit=${perRead}`;
+  const newest = useResource<Answer>(limited, { on, everyMs: 30_000 });
+  const older = useResource<Answer>(page === 0 ? null : `${limited}&offset=${offset}`);
   const first = useHeld(newest.data === null ? null : rowsOf(newest.data), keyOf);
-  const rows = older.data === null ? [] : rowsOf(older.data);
-  const held = page === 0 ? first : { rows, gone: new Set<string>(), further: 0, show: () => {} };
+  const listed =
+    page === 0
+      ? first
+      : {
+          rows: older.data === null ? [] : rowsOf(older.data),
+          gone: new Set<string>(),
+          further: 0,
+          show: () => {},
+        };
+  const count = shownOf(listed.rows);
   return {
     resource: page === 0 ? newest : older,
-    held,
+    held: { ...listed, rows: listed.rows.slice(0, count) },
     page,
-    isFull: held.rows.length >= PER_PAGE,
-    // What has come in since pushes the older ones down by so much.
-    turn: (to) => setPlace({ page: to, offset: to * PER_PAGE + first.further }),
+    isFull: listed.rows.length > count || listed.rows.length >= perRead,
+    turn: (to) => {
+      const places = [...before, (before[page] ?? 0) + count].slice(0, to + 1);
+      // What has come in since pushes the older ones down by so much.
+      setPlace({ before: places, offset: (places.at(-1) ?? 0) + first.further });
+    },
   };
 }
 

@@ -86,13 +86,15 @@ export function State({
         </button>
       </div>
     );
-  return data === null ? <p class="note">Loading {what}…</p> : null;
+  return data === null ? <p class="note loading">Loading {what}…</p> : null;
 }
 
 interface Column<Row> {
   readonly head: string;
   readonly cell: (row: Row) => ComponentChildren;
   readonly numeric?: boolean;
+  /** In two lines: its figure needs no name, or has no place. */
+  readonly inLines?: 'plain' | 'none';
   /** Share of the width, 1 without one: a table's columns do not depend on what is in them, so they stand still. */
   readonly width?: number;
 }
@@ -105,18 +107,21 @@ interface TableProps<Row> {
   readonly none: string;
   /** Rows that are listed although they are not there any more. */
   readonly gone?: ReadonlySet<string>;
-  /** Of a few figures: stays a table on a phone, where others become cards. */
-  readonly compact?: boolean;
+  /**
+   * What it is on a phone. Rows are cards, each figure under its name; or cards of two lines: the first column and the last one, then
+   * the figures between them; or it stays a table, of a few figures.
+   */
+  readonly phone?: 'cards' | 'lines' | 'table';
 }
 
-/** On a phone each row is a card. Wide ones scroll within themselves, by keyboard too. */
-export function Table<Row>({ caption, rows, columns, keyOf, none, gone, compact = false }: TableProps<Row>) {
+/** Wide ones scroll within themselves, by keyboard too. */
+export function Table<Row>({ caption, rows, columns, keyOf, none, gone, phone = 'cards' }: TableProps<Row>) {
   if (rows.length === 0) return <p class="note">{none}</p>;
   const whole = columns.reduce((sum, { width = 1 }) => sum + width, 0);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
     <section class="scroll" aria-label={`Table: ${caption}`} tabIndex={0}>
-      <table class={compact ? 'compact' : 'cards'}>
+      <table class={phone}>
         <caption class="hidden">{caption}</caption>
         <colgroup>
           {columns.map(({ head, width = 1 }) => (
@@ -135,8 +140,8 @@ export function Table<Row>({ caption, rows, columns, keyOf, none, gone, compact 
         <tbody>
           {rows.map((row) => (
             <tr key={keyOf(row)} class={gone?.has(keyOf(row)) ? 'gone' : ''}>
-              {columns.map(({ head, cell, numeric }) => (
-                <td key={head} class={numeric ? 'numeric' : ''} data-head={head}>
+              {columns.map(({ head, cell, numeric, inLines = '' }) => (
+                <td key={head} class={`${numeric ? 'numeric' : ''} ${inLines}`} data-head={head}>
                   {cell(row)}
                 </td>
               ))}

@@ -1,8 +1,8 @@
 /** Equity over time, and profit and loss per day. */
 import type { DayResult, EquitySeries } from '@bellwether/contract';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
-import uPlot from 'uplot';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type uPlot from 'uplot';
 import { createStore, useStore } from '../desk/session.ts';
 import { money, signed } from './figures.tsx';
 
@@ -164,22 +164,28 @@ function spoken({ name, lines, format }: PlotProps): string {
 const isOne = (plot: uPlot, series: number): boolean =>
   (plot.data[series] ?? []).filter((value) => value !== null).length === 1;
 
-function seriesOf({ label, colour: name, marks = false, bars = false, stepped = false }: Line): uPlot.Series {
+/** Loaded after the figures: it is a third of the script. */
+type Library = typeof uPlot;
+
+function seriesOf(
+  { paths }: Library,
+  { label, colour: name, marks = false, bars = false, stepped = false }: Line,
+): uPlot.Series {
   const stroke = colour(name);
   if (bars) {
-    const paths = uPlot.paths.bars?.({ size: [0.7, 40] });
-    return { label, stroke, fill: stroke, points: { show: false }, ...(paths ? { paths } : {}) };
+    const drawn = paths.bars?.({ size: [0.7, 40] });
+    return { label, stroke, fill: stroke, points: { show: false }, ...(drawn ? { paths: drawn } : {}) };
   }
   if (marks)
     return { label, stroke, paths: () => null, points: { show: true, size: 7, fill: stroke, stroke } };
-  const paths = stepped ? uPlot.paths.stepped?.({ align: 1 }) : undefined;
+  const drawn = stepped ? paths.stepped?.({ align: 1 }) : undefined;
   return {
     label,
     stroke,
     width: 2,
     spanGaps: true,
     points: { show: isOne, size: 6 },
-    ...(paths ? { paths } : {}),
+    ...(drawn ? { paths: drawn } : {}),
   };
 }
 
@@ -239,29 +245,39 @@ export function Plot(props: PlotProps) {
     .join();
   const data = [times.map((at) => at / 1000), ...lines.map(({ values }) => [...values])] as uPlot.AlignedData;
 
+  const latest = useRef(data);
+  latest.current = data;
+  const [isMissing, setMissing] = useState(false);
+
   // Drawn anew for other lines or colours; new values go in below.
   useEffect(() => {
-    const element = box.current;
-    if (element === null) return;
-    const drawn = new uPlot(
-      {
-        width: element.clientWidth,
-        height,
-        legend: { show: false },
-        cursor: { y: false, drag: { x: false, y: false } },
-        scales: { x: { time: true, range: (_plot, from, to) => spanOf(spanned.current, from, to) } },
-        series: [{}, ...lines.map(seriesOf)],
-        axes: [timeAxis(days), valueAxis(format)],
-      },
-      data,
-      element,
-    );
-    plot.current = drawn;
-    const resized = new ResizeObserver(() => drawn.setSize({ width: element.clientWidth, height }));
-    resized.observe(element);
+    let isLeft = false;
+    let resized: ResizeObserver | null = null;
+    const draw = ({ default: UPlot }: { readonly default: Library }) => {
+      const element = box.current;
+      if (isLeft || element === null) return;
+      const drawn = new UPlot(
+        {
+          width: element.clientWidth,
+          height,
+          legend: { show: false },
+          cursor: { y: false, drag: { x: false, y: false } },
+          scales: { x: { time: true, range: (_plot, from, to) => spanOf(spanned.current, from, to) } },
+          series: [{}, ...lines.map((line) => seriesOf(UPlot, line))],
+          axes: [timeAxis(days), valueAxis(format)],
+        },
+        latest.current,
+        element,
+      );
+      plot.current = drawn;
+      resized = new ResizeObserver(() => drawn.setSize({ width: element.clientWidth, height }));
+      resized.observe(element);
+    };
+    import('uplot').then(draw, () => setMissing(true));
     return () => {
-      resized.disconnect();
-      drawn.destroy();
+      isLeft = true;
+      resized?.disconnect();
+      plot.current?.destroy();
       plot.current = null;
     };
   }, [shape, isDark, height, days]);
@@ -270,7 +286,8 @@ export function Plot(props: PlotProps) {
 
   return (
     <figure class="plot">
-      <div ref={box} role="img" aria-label={spoken(props)} />
+      {isMissing && <p class="note">The plot could not be loaded. Load the page again.</p>}
+      <div ref={box} role="img" aria-label={spoken(props)} style={{ height: `${height}px` }} />
       {lines.length > 1 && (
         <figcaption class="legend">
           {lines.map(({ label, colour: name }) => (

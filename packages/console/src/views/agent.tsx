@@ -1,4 +1,4 @@
-/** One agent: where it stands, what it does and why, and the owner's word over it. Each part has a tab of its own. */
+/** One agent: where it stands, what it holds and does, its limits and keys. Each part has an address of its own. */
 import type {
   AgentEquity,
   Decision,
@@ -6,13 +6,14 @@ import type {
   OwnerAgentDetail,
   Decisions as Page,
 } from '@bellwether/contract';
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { type Resource, useResource } from '../desk/live.ts';
-import { type AgentTab, Link } from '../desk/router.tsx';
-import { AgentOrders } from '../parts/agent-orders.tsx';
+import { type AgentPart, Link } from '../desk/router.tsx';
+import { Orders, Positions } from '../parts/agent-orders.tsx';
 import { AgentSwitch, Attention, PauseNote, SuspendedExits, TradingBadge } from '../parts/agent-state.tsx';
+import { Exits } from '../parts/exits.tsx';
 import { Gain, money, outcomeWords, price, shares, Time } from '../parts/figures.tsx';
-import { Further, Pager, useHistory } from '../parts/lists.tsx';
+import { Further, Pager, PER_PAGE, useHistory } from '../parts/lists.tsx';
 import { Badge, Card, Choices, Interval, State, Tile, Untrusted, useAction } from '../parts/pieces.tsx';
 import { Days, Equity, PlotPlace } from '../parts/plots.tsx';
 import { Keys, Wallets, Webhooks } from '../parts/reach.tsx';
@@ -24,7 +25,7 @@ function EquityCard({ agent }: { readonly agent: OwnerAgentDetail }) {
     on: ({ type, agentId }) => type === 'fill' && agentId === agent.agentId,
     everyMs: 30_000,
   });
-  const marks = equity.data?.fills.map(({ filledAt, side }) => ({ at: Date.parse(filledAt), side })) ?? [];
+  const marks = equity.data?.trades.map(({ t, side }) => ({ at: t * 1000, side })) ?? [];
   return (
     <Card
       title="Equity and trades"
@@ -37,7 +38,7 @@ function EquityCard({ agent }: { readonly agent: OwnerAgentDetail }) {
         )}
       </PlotPlace>
       <p class="note under">
-        {equity.data?.fillsTruncated === true ? `The latest ${marks.length} trades are marked.` : ''}
+        {equity.data?.tradesTruncated === true ? `The latest ${marks.length} trades are marked.` : ''}
       </p>
     </Card>
   );
@@ -89,92 +90,127 @@ interface OfAgent {
   readonly onDone: () => void;
 }
 
-function Overview({ agent, onDone }: OfAgent) {
+const Overview = ({ agent }: Pick<OfAgent, 'agent'>) => (
+  <>
+    <Tiles agent={agent} />
+    <Card title="Needs attention" wide>
+      <Attention agents={[agent]} />
+    </Card>
+    <EquityCard agent={agent} />
+    <Card title="Profit and loss per day, after fees">
+      <PlotPlace low>
+        <Days name={`Profit and loss of ${agent.name} per day, after fees`} days={agent.days} />
+      </PlotPlace>
+    </Card>
+    {agent.description !== '' && (
+      <Card title="About it" wide>
+        <Untrusted from="The agent says of itself">{agent.description}</Untrusted>
+      </Card>
+    )}
+  </>
+);
+
+type Named = readonly (readonly [AgentPart, string])[];
+
+/** Each tab by its first part, and its parts where it has several. */
+const TABS: readonly (readonly [AgentPart, string, Named])[] = [
+  ['overview', 'Overview', []],
+  [
+    'positions',
+    'Positions',
+    [
+      ['positions', 'Held'],
+      ['exits', 'Guarded exits'],
+    ],
+  ],
+  [
+    'orders',
+    'Activity',
+    [
+      ['orders', 'Orders'],
+      ['decisions', 'Decisions'],
+    ],
+  ],
+  ['limits', 'Limits', []],
+  ['keys', 'Keys', []],
+];
+
+interface AgentProps {
+  readonly agentId: string;
+  readonly part: AgentPart;
+}
+
+function Tabs({ agentId, part }: AgentProps) {
+  const link = (name: AgentPart, label: string, current: 'page' | 'true' | undefined) => (
+    <Link
+      key={name}
+      class="tab"
+      to={`/agents/${agentId}${name === 'overview' ? '' : `/${name}`}`}
+      aria-current={current}
+    >
+      {label}
+    </Link>
+  );
+  const isIn = (parts: Named) => parts.some(([name]) => name === part);
+  const [, , parts = []] = TABS.find(([, , within]) => isIn(within)) ?? [];
   return (
     <>
-      <Tiles agent={agent} />
-      <div class="stack">
-        <Card title="Safeguards">
-          <Safeguards agent={agent} onDone={onDone} />
-        </Card>
-        <Card title="Limits and exits">
-          <ExitRule agent={agent} onDone={onDone} />
-        </Card>
-      </div>
-      <div class="stack">
-        <Card title="Needs attention">
-          <Attention agents={[agent]} />
-        </Card>
-        <EquityCard agent={agent} />
-        <Card title="Profit and loss per day, after fees">
-          <PlotPlace low>
-            <Days name={`Profit and loss of ${agent.name} per day, after fees`} days={agent.days} />
-          </PlotPlace>
-        </Card>
-        {agent.description !== '' && (
-          <Card title="About it">
-            <Untrusted from="The agent says of itself">{agent.description}</Untrusted>
-          </Card>
+      <nav class="tabs wide" aria-label="Parts of this agent">
+        {TABS.map(([name, label, within]) =>
+          link(name, label, isIn(within) ? 'true' : name === part ? 'page' : undefined),
         )}
-      </div>
+      </nav>
+      {parts.length > 0 && (
+        <nav class="within wide" aria-label="Lists of this part">
+          {parts.map(([name, label]) => link(name, label, name === part ? 'page' : undefined))}
+        </nav>
+      )}
     </>
   );
 }
 
-const TABS: readonly (readonly [AgentTab, string])[] = [
-  ['overview', 'Overview'],
-  ['orders', 'Orders'],
-  ['decisions', 'Decisions'],
-  ['access', 'Keys and wallets'],
-];
-
-const Tabs = ({ agentId, tab }: { readonly agentId: string; readonly tab: AgentTab }) => (
-  <nav class="tabs wide" aria-label="Parts of this agent">
-    {TABS.map(([name, label]) => (
-      <Link
-        key={name}
-        class="tab"
-        to={`/agents/${agentId}${name === 'overview' ? '' : `/${name}`}`}
-        aria-current={name === tab ? 'page' : undefined}
-      >
-        {label}
-      </Link>
-    ))}
-  </nav>
-);
-
-function Part({ agent, tab, onDone }: OfAgent & { readonly tab: AgentTab }) {
+function Part({ agent, part, onDone }: OfAgent & Pick<AgentProps, 'part'>) {
   const { agentId } = agent;
-  if (tab === 'orders') return <AgentOrders agentId={agentId} onDone={onDone} />;
-  if (tab === 'decisions')
-    return (
-      <Card title="Decisions" wide>
-        <Decisions agentId={agentId} />
-      </Card>
-    );
-  if (tab === 'access')
-    return (
-      <>
-        <Card title="API keys" wide>
-          <Keys agentId={agentId} />
-        </Card>
-        <Card title="Wallets that it may use" wide>
-          <Wallets agentId={agentId} />
-        </Card>
-        <Card title="Webhooks" wide>
-          <Webhooks agentId={agentId} />
-        </Card>
-      </>
-    );
-  return <Overview agent={agent} onDone={onDone} />;
+  switch (part) {
+    case 'overview':
+      return <Overview agent={agent} />;
+    case 'positions':
+      return <Positions agentId={agentId} />;
+    case 'exits':
+      return <Exits agentId={agentId} onDone={onDone} />;
+    case 'orders':
+      return <Orders agentId={agentId} />;
+    case 'decisions':
+      return <Decisions agentId={agentId} />;
+    case 'limits':
+      return (
+        <>
+          <Card title="Safeguards" wide>
+            <Safeguards agent={agent} onDone={onDone} />
+          </Card>
+          <Card title="Limits and exits" wide>
+            <ExitRule agent={agent} onDone={onDone} />
+          </Card>
+        </>
+      );
+    case 'keys':
+      return (
+        <>
+          <Card title="API keys" wide>
+            <Keys agentId={agentId} />
+          </Card>
+          <Card title="Wallets that it may use" wide>
+            <Wallets agentId={agentId} />
+          </Card>
+          <Card title="Webhooks" wide>
+            <Webhooks agentId={agentId} />
+          </Card>
+        </>
+      );
+  }
 }
 
-interface AgentProps {
-  readonly agentId: string;
-  readonly tab: AgentTab;
-}
-
-export function Agent({ agentId, tab }: AgentProps) {
+export function Agent({ agentId, part }: AgentProps) {
   const agent: Resource<OwnerAgentDetail> = useResource(`/owner/agents/${encodeURIComponent(agentId)}`, {
     on: (event) => event.agentId === agentId,
     everyMs: 15_000,
@@ -208,8 +244,8 @@ export function Agent({ agentId, tab }: AgentProps) {
       </div>
       <SuspendedExits agents={[data]} onDone={agent.reload} />
       {agent.trouble !== null && <State of={agent} what="the agent" />}
-      <Tabs agentId={agentId} tab={tab} />
-      <Part agent={data} tab={tab} onDone={agent.reload} />
+      <Tabs agentId={agentId} part={part} />
+      <Part agent={data} part={part} onDone={agent.reload} />
     </main>
   );
 }
@@ -222,15 +258,17 @@ const kindOf = (status: string): 'go' | 'stop' | 'warn' | '' => {
   return status === 'filled' || status === 'matched' ? 'go' : '';
 };
 
-function WantedOrder({ wanted }: Pick<Decision, 'wanted'>) {
+const wantedText = ({ wanted }: Decision): string => {
   const { side, outcome, outcomeName, size, amount, orderType } = wanted;
-  return (
-    <strong>
-      {side} {shares(size)} {outcomeWords(outcome, outcomeName)}
-      {wanted.price === null ? '' : ` at ${price(wanted.price)}`}, {money(amount)} {orderType ?? ''}
-    </strong>
-  );
-}
+  const at = wanted.price === null ? '' : ` at ${price(wanted.price)}`;
+  return `${side} ${shares(size)} ${outcomeWords(outcome, outcomeName)}${at}, ${money(amount)} ${orderType ?? ''}`;
+};
+
+const ResultBadge = ({ result: { status } }: Pick<Decision, 'result'>) => (
+  <Badge kind={kindOf(status)}>
+    {status === 'denied' ? 'refused by the desk' : status.replaceAll('_', ' ')}
+  </Badge>
+);
 
 function CameOfIt({ result }: Pick<Decision, 'result'>) {
   const { message, code, filledSize, avgPrice, feePaid } = result;
@@ -250,23 +288,29 @@ function CameOfIt({ result }: Pick<Decision, 'result'>) {
   );
 }
 
-function DecisionEntry({ agentId, decision }: { readonly agentId: string; readonly decision: Decision }) {
-  const { at, orderId, venue, wanted, result, untrustedText } = decision;
+function DecisionEntry({
+  agentId,
+  decision,
+  isAlike,
+}: {
+  readonly agentId: string;
+  readonly decision: Decision;
+  /** It shares its line with others. */
+  readonly isAlike: boolean;
+}) {
+  const { at, orderId, venue, result, untrustedText } = decision;
   const { question, reasoning, source, skillSlug } = untrustedText;
   const labels = [source, skillSlug].filter((label) => label !== null && label !== '');
   return (
-    <li>
-      <div class="head">
-        <WantedOrder wanted={wanted} />
-        <span>
-          <Badge kind={kindOf(result.status)}>
-            {result.status === 'denied' ? 'refused by the desk' : result.status}
-          </Badge>{' '}
-          <span class="note">
-            <Time at={at} /> · {venue}
-          </span>
-        </span>
-      </div>
+    <article>
+      {isAlike && (
+        <p>
+          <strong>{wantedText(decision)}</strong>
+        </p>
+      )}
+      <p class="note">
+        <Time at={at} /> · {venue}
+      </p>
       <Untrusted
         from={result.status === 'denied' ? 'The agent calls the market' : 'Market, in the venue’s words'}
       >
@@ -276,20 +320,70 @@ function DecisionEntry({ agentId, decision }: { readonly agentId: string; readon
         <Untrusted from="Why, in the agent’s words">{reasoning}</Untrusted>
       )}
       {labels.length > 0 && <p class="note">Labelled by the agent: {labels.join(', ')}</p>}
-      <div class="head">
-        <CameOfIt result={result} />
-        {orderId !== null && (
-          <Link to={`/agents/${agentId}/orders/${orderId}`}>
-            Order and receipt<span class="hidden"> of order {orderId}</span>
-          </Link>
-        )}
-      </div>
-    </li>
+      <CameOfIt result={result} />
+      {orderId !== null && (
+        <Link class="touch" to={`/agents/${agentId}/orders/${orderId}`}>
+          Order and receipt<span class="hidden"> of order {orderId}</span>
+        </Link>
+      )}
+    </article>
   );
 }
 
 const keyOf = ({ at, orderId, untrustedText }: Decision): string =>
   `${at} ${orderId ?? untrustedText.question}`;
+
+/** What alike decisions have in common: a refusal comes again in other markets, too. */
+const kindOfDecision = ({ wanted, result, venue, marketConditionId }: Decision): string =>
+  [
+    venue,
+    result.status,
+    result.code,
+    wanted.side,
+    ...(result.status === 'denied' ? [] : [marketConditionId, wanted.outcome]),
+  ].join(' ');
+
+/** As many as make a page of lines. */
+function shownOf(decisions: readonly Decision[], kindOf: (decision: Decision) => string): number {
+  const kinds = new Set<string>();
+  const end = decisions.findIndex((decision) => kinds.add(kindOf(decision)).size > PER_PAGE);
+  return end < 0 ? decisions.length : end;
+}
+
+function DecisionLine({ agentId, alike }: { readonly agentId: string; readonly alike: readonly Decision[] }) {
+  const [isOpen, setOpen] = useState(false);
+  const [latest] = alike;
+  if (latest === undefined) return null;
+  const count = alike.length;
+  const { wanted, untrustedText } = latest;
+  const markets = new Set(alike.map(({ marketConditionId }) => marketConditionId)).size;
+  const amount = alike.reduce((sum, decision) => sum + decision.wanted.amount, 0);
+  const isOne = alike.every(({ result }) => result.status === latest.result.status);
+  return (
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>
+        <strong>
+          {count === 1
+            ? wantedText(latest)
+            : `${count} times ${wanted.side}${markets > 1 ? '' : ` ${outcomeWords(wanted.outcome, wanted.outcomeName)}`}, ${money(amount)} in all`}
+        </strong>
+        {markets > 1 ? (
+          <span class="title">{markets} markets</span>
+        ) : (
+          <q class="title">{untrustedText.question}</q>
+        )}
+        {isOne ? <ResultBadge {...latest} /> : <Badge>by now different</Badge>}
+        <span class="note">
+          <Time at={latest.at} short />
+        </span>
+      </summary>
+      {isOpen &&
+        alike.map((decision) => (
+          <DecisionEntry key={keyOf(decision)} agentId={agentId} decision={decision} isAlike={count > 1} />
+        ))}
+    </details>
+  );
+}
 
 type WhichDecisions = 'all' | 'refused';
 const WHICH_DECISIONS: readonly (readonly [WhichDecisions, string])[] = [
@@ -297,18 +391,37 @@ const WHICH_DECISIONS: readonly (readonly [WhichDecisions, string])[] = [
   ['refused', 'Refused by the desk'],
 ];
 
+const READ_AT_ONCE = 100;
+
 function Decisions({ agentId }: { readonly agentId: string }) {
   const [which, setWhich] = useState<WhichDecisions>('all');
+  // As they were when they were listed: an order that is filled since must not move from line to line.
+  const kinds = useRef(new Map<string, string>());
+  const kindOf = (decision: Decision): string => {
+    const key = keyOf(decision);
+    const kind = kinds.current.get(key) ?? kindOfDecision(decision);
+    kinds.current.set(key, kind);
+    return kind;
+  };
   const history = useHistory<Page, Decision>({
-    path: `/owner/agents/${agentId}/decisions?`,
+    path: `/owner/agents/${agentId}/decisions`,
     rowsOf: ({ decisions }) => decisions,
     keyOf,
     on: (event) => event.agentId === agentId,
+    perRead: READ_AT_ONCE,
+    shownOf: (rows) => shownOf(rows, kindOf),
   });
-  const { held, resource } = history;
+  const { resource } = history;
+  const held = {
+    ...history.held,
+    show: () => {
+      kinds.current.clear();
+      history.held.show();
+    },
+  };
   const list = held.rows.filter(({ result }) => which === 'all' || result.status === 'denied');
   return (
-    <>
+    <Card title="Decisions" wide>
       <State of={resource} what="the journal" />
       <div class="head">
         <Choices name="Which decisions" choices={WHICH_DECISIONS} value={which} onChange={setWhich} />
@@ -323,12 +436,14 @@ function Decisions({ agentId }: { readonly agentId: string }) {
               : 'It has not tried to trade yet. What it wants, and why, appears here with its first order.'}
         </p>
       )}
-      <ul class="list">
-        {list.map((decision) => (
-          <DecisionEntry agentId={agentId} key={keyOf(decision)} decision={decision} />
+      <ul class="list folds">
+        {[...Map.groupBy(list, kindOf)].map(([kind, alike]) => (
+          <li key={kind}>
+            <DecisionLine agentId={agentId} alike={alike} />
+          </li>
         ))}
       </ul>
       <Pager of={history} what="decisions" />
-    </>
+    </Card>
   );
 }

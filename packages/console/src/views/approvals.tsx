@@ -368,10 +368,9 @@ const ORDERS: readonly (readonly [Order, string])[] = [
   ['newest', 'Newest first'],
 ];
 
-export function Approvals() {
-  // Asked for apart: one agent's many expired ones must not push out what waits.
-  const waits = useApprovals('waiting');
-  const latest = useApprovals(null);
+/** @param waits asked for apart: one agent's many expired ones must not push out what waits */
+export function Approvals({ waits }: { readonly waits: Resource<readonly Approval[]> }) {
+  const latest = useApprovals('all');
   const [order, setOrder] = useState<Order>('oldest');
   const held = useHeld(waits.data, idOf);
   const waiting = usePages(order === 'oldest' ? held.rows.toReversed() : held.rows);
@@ -420,12 +419,13 @@ export function Approvals() {
 
 const MOST = 100;
 
-export const useApprovals = (status: 'waiting' | null): Resource<readonly Approval[]> =>
+/** @param which `null`: none, without an owner */
+export const useApprovals = (which: 'waiting' | 'all' | null): Resource<readonly Approval[]> =>
   useResource<readonly Approval[]>(
-    `/owner/approvals?limit=${MOST}${status === null ? '' : `&status=${status}`}`,
+    which === null ? null : `/owner/approvals?limit=${MOST}${which === 'all' ? '' : '&status=waiting'}`,
     {
       // An approved order that is placed makes its approval used.
-      on: ({ type }) => type.startsWith('approval.') || (status === null && type.startsWith('order.')),
+      on: ({ type }) => type.startsWith('approval.') || (which === 'all' && type.startsWith('order.')),
       everyMs: 60_000,
     },
   );

@@ -160,7 +160,7 @@ function Exposure({ exposure }: Pick<OwnerHome, 'exposure'>) {
         rows={venues.rows}
         gone={venues.gone}
         keyOf={({ venue }) => venue}
-        compact
+        phone="table"
         none="Nothing is held on any venue."
         columns={[
           { head: 'Venue', cell: ({ venue }) => venue },
@@ -176,7 +176,7 @@ function Exposure({ exposure }: Pick<OwnerHome, 'exposure'>) {
           gone={markets.gone}
           keyOf={marketKey}
           none=""
-          compact
+          phone="table"
           columns={[
             {
               head: 'Market',

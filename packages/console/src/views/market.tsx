@@ -1,6 +1,5 @@
 /** A market as its owner looks at it: prices, depth, and what the owner's agents have in it. */
 import type { HistoryInterval, OwnerAgent, OwnerMarket, PricesHistory } from '@bellwether/contract';
-import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { type Book, type Level, middleOf, useBooks, useResource } from '../desk/live.ts';
 import { Link } from '../desk/router.tsx';
@@ -72,7 +71,7 @@ const Side = ({ name, levels }: { readonly name: string; readonly levels: readon
       caption={name}
       rows={rows}
       keyOf={({ place }) => String(place)}
-      compact
+      phone="table"
       none=""
       columns={[
         { head: name, width: 0.8, numeric: true, cell: ({ level }) => price(level?.price) },
@@ -121,31 +120,29 @@ interface OwnProps {
 }
 
 function Own({ data, names }: OwnProps) {
-  const whose = (agentId: string) => (
-    <Link to={`/agents/${agentId}`}>{names.get(agentId) ?? 'An agent'}</Link>
-  );
+  const nameOf = (agentId: string) => names.get(agentId) ?? 'An agent';
   return (
     <>
       <Card title="Your agents’ positions" wide>
-        <Positions positions={data.positions} whose={whose} />
+        <Positions positions={data.positions} nameOf={nameOf} />
       </Card>
       <Card title="Your agents’ open orders" wide>
-        <OpenOrders orders={data.orders} whose={whose} />
+        <OpenOrders orders={data.orders} nameOf={nameOf} />
       </Card>
       <Card title="Your agents’ fills" wide>
-        <Fills fills={data.fills} whose={whose} />
+        <Fills fills={data.fills} nameOf={nameOf} />
       </Card>
     </>
   );
 }
 
 interface Whose {
-  readonly whose: (agentId: string) => ComponentChildren;
+  readonly nameOf: (agentId: string) => string;
 }
 
 type OwnPosition = OwnerMarket['positions'][number];
 
-function Positions({ positions, whose }: Whose & { readonly positions: readonly OwnPosition[] }) {
+function Positions({ positions, nameOf }: Whose & { readonly positions: readonly OwnPosition[] }) {
   const keyOf = ({ tokenId, walletAddress }: OwnPosition): string => `${tokenId} ${walletAddress}`;
   const held = useHeld(positions, keyOf);
   return (
@@ -157,27 +154,36 @@ function Positions({ positions, whose }: Whose & { readonly positions: readonly 
         gone={held.gone}
         keyOf={keyOf}
         none="Your agents hold nothing here."
+        phone="lines"
         columns={[
           {
             head: 'Agent',
             width: 1.6,
-            cell: ({ agentIds }) => agentIds.map((agentId, i) => [i === 0 ? '' : ', ', whose(agentId)]),
+            cell: ({ agentIds: [first, ...others] }) =>
+              first !== undefined && (
+                <>
+                  <Link class="title" to={`/agents/${first}/positions`}>
+                    {nameOf(first)}
+                  </Link>
+                  {others.length > 0 && <span class="note">and {others.map(nameOf).join(', ')}</span>}
+                </>
+              ),
           },
           {
             head: 'Held',
             cell: ({ outcome, outcomeName, size }) => `${shares(size)} ${outcomeWords(outcome, outcomeName)}`,
           },
           { head: 'Cost', numeric: true, cell: ({ avgPrice }) => price(avgPrice) },
-          { head: 'Value', numeric: true, cell: ({ currentValue }) => money(currentValue) },
           { head: 'Unrealised', numeric: true, cell: ({ unrealizedPnl }) => <Gain value={unrealizedPnl} /> },
           { head: 'Realised', numeric: true, cell: ({ realizedPnl }) => <Gain value={realizedPnl} /> },
+          { head: 'Value', numeric: true, cell: ({ currentValue }) => money(currentValue) },
         ]}
       />
     </>
   );
 }
 
-function OpenOrders({ orders, whose }: Whose & Pick<OwnerMarket, 'orders'>) {
+function OpenOrders({ orders, nameOf }: Whose & Pick<OwnerMarket, 'orders'>) {
   const keyOf = ({ orderId }: OwnerMarket['orders'][number]): string => orderId;
   const held = useHeld(orders, keyOf);
   const pages = usePages(held.rows);
@@ -190,17 +196,18 @@ function OpenOrders({ orders, whose }: Whose & Pick<OwnerMarket, 'orders'>) {
         gone={held.gone}
         keyOf={keyOf}
         none="No order is open here."
+        phone="lines"
         columns={[
-          { head: 'Agent', width: 1.6, cell: ({ agentId }) => whose(agentId) },
           {
             head: 'Order',
             width: 1.6,
             cell: ({ agentId, orderId, side, outcome, outcomeName }) => (
-              <Link to={`/agents/${agentId}/orders/${orderId}`}>
+              <Link class="title" to={`/agents/${agentId}/orders/${orderId}`}>
                 {side} {outcomeWords(outcome, outcomeName)}
               </Link>
             ),
           },
+          { head: 'Agent', width: 1.6, inLines: 'plain', cell: ({ agentId }) => nameOf(agentId) },
           { head: 'Price', numeric: true, cell: (order) => price(order.price) },
           { head: 'Left', numeric: true, cell: ({ remainingSize }) => shares(remainingSize) },
         ]}
@@ -210,7 +217,7 @@ function OpenOrders({ orders, whose }: Whose & Pick<OwnerMarket, 'orders'>) {
   );
 }
 
-function Fills({ fills, whose }: Whose & Pick<OwnerMarket, 'fills'>) {
+function Fills({ fills, nameOf }: Whose & Pick<OwnerMarket, 'fills'>) {
   const keyOf = ({ tradeId, orderId }: OwnerMarket['fills'][number]): string => `${tradeId} ${orderId}`;
   const held = useHeld(fills, keyOf);
   const pages = usePages(held.rows);
@@ -222,17 +229,26 @@ function Fills({ fills, whose }: Whose & Pick<OwnerMarket, 'fills'>) {
         rows={pages.rows}
         keyOf={keyOf}
         none="Nothing was filled here."
+        phone="lines"
         columns={[
-          { head: 'Time', width: 1.2, cell: ({ filledAt }) => <Time at={filledAt} short /> },
-          { head: 'Agent', width: 1.6, cell: ({ agentId }) => whose(agentId) },
           {
             head: 'Fill',
             width: 1.6,
-            cell: ({ side, size, outcome, outcomeName }) =>
-              `${side} ${shares(size)} ${outcomeWords(outcome, outcomeName)}`,
+            cell: ({ agentId, orderId, side, size, outcome, outcomeName }) => (
+              <Link class="title" to={`/agents/${agentId}/orders/${orderId}`}>
+                {side} {shares(size)} {outcomeWords(outcome, outcomeName)}
+              </Link>
+            ),
           },
+          { head: 'Agent', width: 1.6, inLines: 'plain', cell: ({ agentId }) => nameOf(agentId) },
           { head: 'Price', numeric: true, cell: (fill) => price(fill.price) },
           { head: 'Fee', numeric: true, cell: ({ fee }) => price(fee) },
+          {
+            head: 'Time',
+            width: 1.2,
+            inLines: 'plain',
+            cell: ({ filledAt }) => <Time at={filledAt} short />,
+          },
         ]}
       />
       <Pager of={pages} what="fills" />

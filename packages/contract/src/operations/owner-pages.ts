@@ -502,10 +502,10 @@ export const getOwnerAgent = operation({
 
 export const AgentEquity = Type.Object({
   ...EquitySeries.properties,
-  fills: Type.Array(AgentFill, {
+  trades: Type.Array(Type.Object({ t: EquityPoint.properties.t, side: AgentFill.properties.side }), {
     description: 'of the time shown, newest first, to be drawn on the curve; at most 100',
   }),
-  fillsTruncated: Type.Boolean({ description: 'true: there were more in this time' }),
+  tradesTruncated: Type.Boolean({ description: 'true: there were more in this time' }),
 });
 
 export const getOwnerAgentEquity = operation({
@@ -513,7 +513,7 @@ export const getOwnerAgentEquity = operation({
   id: 'getOwnerAgentEquity',
   method: 'GET',
   path: '/owner/agents/{agentId}/equity',
-  summary: "An agent's equity over time, with its fills",
+  summary: "An agent's equity over time, with its trades",
   rateClass: 'search',
   params: OwnedAgent,
   query: intervalQuery,

@@ -18,17 +18,26 @@ const PLOT_STYLE = fileURLToPath(
 
 const compress = { brotli: promisify(brotliCompress), gzip: promisify(gzip) };
 
-async function script(): Promise<string> {
+/** By file name: the script, and what it loads only where a view needs it, named by its content. */
+async function scripts(): Promise<readonly (readonly [string, string])[]> {
   const bundle = await rolldown({
-    input: MAIN,
+    input: { console: MAIN },
     platform: 'browser',
     tsconfig: false,
     transform: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   });
-  const { output } = await bundle.generate({ format: 'iife', minify: true, sourcemap: false });
+  const { output } = await bundle.generate({
+    format: 'es',
+    minify: true,
+    sourcemap: false,
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name]-[hash].js',
+  });
   await bundle.close();
-  if (output.length !== 1) throw new Error(`The bundler made ${output.length} files instead of one.`);
-  return output[0].code;
+  return output.map((file) => {
+    if (file.type !== 'chunk') throw new Error(`The bundler made ${file.fileName}, which is no script.`);
+    return [file.fileName, file.code] as const;
+  });
 }
 
 const style = (): string =>
@@ -44,5 +53,6 @@ async function packed(text: string) {
   );
 }
 
-const [js, css] = await Promise.all([packed(await script()), packed(style())]);
-process.stdout.write(JSON.stringify({ 'console.js': js, 'console.css': css }));
+const files = [...(await scripts()), ['console.css', style()] as const];
+const made = await Promise.all(files.map(async ([name, text]) => [name, await packed(text)] as const));
+process.stdout.write(JSON.stringify(Object.fromEntries(made)));

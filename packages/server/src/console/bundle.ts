@@ -6,13 +6,15 @@
 import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 export interface ConsoleFile {
   /** Digest of the content: a browser may keep what it loaded under it. */
   readonly digest: string;
+  /** Its name has a digest in it, too. */
+  readonly isNamedByContent: boolean;
   readonly type: string;
   readonly plain: Buffer;
   readonly brotli: Buffer;
@@ -51,9 +53,11 @@ const MOST_BYTES = 8 * 1024 * 1024;
 const RETRY_AFTER_MS = 10_000;
 
 const TYPES: Readonly<Record<string, string>> = {
-  'console.js': 'text/javascript; charset=utf-8',
-  'console.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
 };
+/** The page names these; the first one names the rest. */
+const ROOTS: readonly string[] = ['console.js', 'console.css'];
 
 async function digestOfSources(): Promise<string> {
   const folder = join(PACKAGE, 'src');
@@ -77,16 +81,16 @@ type Packed = Readonly<
 
 function unpack(text: string): ConsoleFiles {
   const packed = JSON.parse(text) as Packed;
+  for (const name of ROOTS) if (packed[name] === undefined) throw new BundleFault(`${name} was not made.`);
   return new Map(
-    Object.entries(TYPES).map(([name, type]) => {
-      const file = packed[name];
-      if (file === undefined) throw new BundleFault(`${name} was not made.`);
+    Object.entries(packed).map(([name, file]) => {
       const [plain, brotli, gzip] = [file.plain, file.brotli, file.gzip].map((part) =>
         Buffer.from(part, 'base64'),
-      );
-      const content = plain as Buffer;
-      const digest = createHash('sha256').update(content).digest('hex').slice(0, 12);
-      return [name, { digest, type, plain: content, brotli: brotli as Buffer, gzip: gzip as Buffer }];
+      ) as [Buffer, Buffer, Buffer];
+      const type = TYPES[extname(name)];
+      if (type === undefined) throw new BundleFault(`${name} is of no type that is served.`);
+      const digest = createHash('sha256').update(plain).digest('hex').slice(0, 12);
+      return [name, { digest, isNamedByContent: !ROOTS.includes(name), type, plain, brotli, gzip }];
     }),
   );
 }

@@ -61,8 +61,10 @@ export async function agentEquity(
     ),
     listFills(needs, agent, { limit: LIMITS.ordersPerPage }),
   ]);
-  const fills = items.filter(({ filledAt }) => filledAt >= shown.from);
-  return { ...shown, fills, fillsTruncated: fills.length === LIMITS.ordersPerPage };
+  const trades = items
+    .filter(({ filledAt }) => filledAt >= shown.from)
+    .map(({ filledAt, side }) => ({ t: Math.floor(Date.parse(filledAt) / SECOND_MS), side }));
+  return { ...shown, trades, tradesTruncated: trades.length === LIMITS.ordersPerPage };
 }
 
 interface Question {

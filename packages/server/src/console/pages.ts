@@ -18,7 +18,7 @@ import {
   sendForms,
   sendPage,
 } from '../platform/http/pages.ts';
-import type { Gate, Route } from '../platform/http/routes.ts';
+import { acceptedEncoding, type Gate, type Route } from '../platform/http/routes.ts';
 import { Refusal, refusal } from '../platform/refusal.ts';
 import { BundleFault, type ConsoleBundle, type ConsoleFile, type ConsoleFiles } from './bundle.ts';
 
@@ -26,24 +26,42 @@ const ASSETS = '/console/assets';
 const A_YEAR_S = 365 * 24 * 3600;
 const RETRY_AFTER_S = 10;
 
-/** The views that have an address; the script reads the same ones. */
-const VIEWS = [
-  '/console',
-  '/console/agents/:agentId',
-  '/console/agents/:agentId/orders',
-  '/console/agents/:agentId/decisions',
-  '/console/agents/:agentId/access',
-  '/console/agents/:agentId/orders/:orderId',
-  '/console/markets/:marketId',
-  '/console/approvals',
-  '/console/sign-in',
-  '/console/operator',
-];
+const AGENT = '/owner/agents/:agentId';
+const EXITS = '/owner/exits?agentId=:agentId&limit=100';
+const WAITING = '/owner/approvals?limit=100&status=waiting';
+
+/**
+ * The views that have an address; the script knows the same ones. With what each shows first, in the script's own words: read together with
+ * the script instead of after it.
+ */
+const VIEWS: Readonly<Record<string, readonly string[]>> = {
+  '/console': ['/owner/home', '/owner/equity?interval=1d'],
+  '/console/agents/:agentId': [AGENT, `${AGENT}/equity?interval=1d`],
+  '/console/agents/:agentId/positions': [AGENT, `${AGENT}/positions`, `${EXITS}&status=open`],
+  '/console/agents/:agentId/exits': [AGENT, `${EXITS}&status=open`, EXITS],
+  '/console/agents/:agentId/orders': [AGENT, `${AGENT}/orders/open`],
+  '/console/agents/:agentId/decisions': [AGENT, `${AGENT}/decisions?limit=100`],
+  '/console/agents/:agentId/limits': [AGENT, '/owner/safeguards'],
+  '/console/agents/:agentId/keys': [AGENT, `${AGENT}/keys`, `${AGENT}/wallets`, `${AGENT}/webhooks`],
+  '/console/agents/:agentId/orders/:orderId': [
+    `${AGENT}/orders/:orderId`,
+    `${AGENT}/orders/:orderId/receipt`,
+  ],
+  '/console/markets/:marketId': ['/owner/agents'],
+  '/console/approvals': ['/owner/approvals?limit=100'],
+  '/console/sign-in': ['/owner/passkeys'],
+  '/console/operator': [],
+};
+
+const firstReads = (view: readonly string[], params: Readonly<Record<string, string>>): readonly string[] =>
+  ['/owner/session', WAITING, ...view].map((path) =>
+    path.replaceAll(/:(\w+)/g, (_all, name: string) => encodeURIComponent(params[name] ?? '')),
+  );
 
 const addressOf = (site: Site, files: ConsoleFiles, name: string): string =>
   `${basePathOf(site)}${ASSETS}/${name}?v=${files.get(name)?.digest ?? ''}`;
 
-const shell = (site: Site, files: ConsoleFiles): Markup => html`<!doctype html>
+const shell = (site: Site, files: ConsoleFiles, reads: readonly string[]): Markup => html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -52,7 +70,8 @@ const shell = (site: Site, files: ConsoleFiles): Markup => html`<!doctype html>
 <title>Console · Bellwether</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${addressOf(site, files, 'console.css')}">
-<script src="${addressOf(site, files, 'console.js')}" defer></script>
+<script type="module" src="${addressOf(site, files, 'console.js')}"></script>
+${reads.map((path) => html`<link rel="preload" as="fetch" crossorigin href="${basePathOf(site)}${path}">\n`)}
 </head>
 <body data-base="${basePathOf(site)}">
 <noscript><p>The console needs JavaScript. Please allow it for this page, or <a href="${basePathOf(site)}/console/pause">pause your agents without it</a>.</p></noscript>
@@ -61,23 +80,17 @@ const shell = (site: Site, files: ConsoleFiles): Markup => html`<!doctype html>
 </html>
 `;
 
-/** The smallest form that the browser takes. */
-function encoded(file: ConsoleFile, accepted: string): readonly [Buffer, string | null] {
-  if (/\bbr\b/.test(accepted)) return [file.brotli, 'br'];
-  return /\bgzip\b/.test(accepted) ? [file.gzip, 'gzip'] : [file.plain, null];
-}
-
 function sendFile(request: FastifyRequest, reply: FastifyReply, file: ConsoleFile): FastifyReply {
-  const [content, encoding] = encoded(file, String(request.headers['accept-encoding'] ?? ''));
+  const encoding = acceptedEncoding(request);
   if (encoding !== null) reply.header('content-encoding', encoding);
   // During an upgrade the page may come from another release than its files: those must not be kept under its address.
-  const isAsked = (request.query as Record<string, unknown>).v === file.digest;
+  const isAsked = file.isNamedByContent || (request.query as Record<string, unknown>).v === file.digest;
   return reply
     .type(file.type)
     .header('vary', 'accept-encoding, origin')
     .header('cache-control', isAsked ? `public, max-age=${A_YEAR_S}, immutable` : 'no-store')
     .header('x-content-type-options', 'nosniff')
-    .send(content);
+    .send(encoding === null ? file.plain : encoding === 'br' ? file.brotli : file.gzip);
 }
 
 /** @returns the paths, for the table of methods */
@@ -111,7 +124,7 @@ export function serveConsole(
 
   // Where the owner's page was before the console.
   app.get('/owner', options, (_request, reply) => reply.redirect(`${basePathOf(siteOf())}/console`, 302));
-  for (const path of VIEWS) {
+  for (const [path, view] of Object.entries(VIEWS)) {
     app.get(
       path,
       options,
@@ -119,7 +132,11 @@ export function serveConsole(
         const site = siteOf();
         const [asked = ''] = request.url.slice(basePathOf(site).length).split('?');
         const there = elsewhere(request, site, asked);
-        return there === null ? sendPage(reply, 200, shell(site, files)) : reply.redirect(there, 302);
+        if (there !== null) return reply.redirect(there, 302);
+        // Without a session there is nothing to read yet.
+        const isKnown = sessionTokens(request, site.publicUrl).length > 0;
+        const reads = isKnown ? firstReads(view, request.params as Record<string, string>) : [];
+        return sendPage(reply, 200, shell(site, files, reads));
       }),
     );
   }
@@ -133,7 +150,7 @@ export function serveConsole(
         : sendFile(request, reply, file);
     }),
   );
-  return ['/owner', ...VIEWS, `${ASSETS}/:file`].map((path) => ({
+  return ['/owner', ...Object.keys(VIEWS), `${ASSETS}/:file`].map((path) => ({
     path: path.replaceAll(/:(\w+)/g, '{$1}'),
     method: 'GET' as const,
   }));

@@ -8,6 +8,7 @@ import { STREAM_LIMITS } from '@bellwether/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { OwnerStore } from '../owners/index.ts';
 import type { Clock } from '../platform/clock.ts';
+import { eventGzip } from '../platform/http/routes.ts';
 import { refusal } from '../platform/refusal.ts';
 import type { EventLog } from './log.ts';
 
@@ -260,13 +261,21 @@ const frameText = ({ event, data, id }: Frame): string =>
 export class EventStream implements OpenStream {
   readonly reader: Reader;
   readonly #raw: FastifyReply['raw'];
+  /** Agents' events go as they are: they must take no longer than they do. */
+  readonly #gzip: ReturnType<typeof eventGzip>;
   #sentAt = performance.now();
   #isEnding = false;
   #leave: (() => void)[] = [];
 
-  constructor(reader: Reader, reply: FastifyReply) {
+  constructor(reader: Reader, request: FastifyRequest, reply: FastifyReply) {
     this.reader = reader;
     this.#raw = reply.raw;
+    this.#gzip = reader.kind === 'owner' ? eventGzip(request) : null;
+  }
+
+  /** Where events go in. */
+  get #out() {
+    return this.#gzip ?? this.#raw;
   }
 
   get isClosed(): boolean {
@@ -274,7 +283,8 @@ export class EventStream implements OpenStream {
   }
 
   get waitingBytes(): number {
-    return this.#raw.writableLength;
+    const { writableLength = 0, readableLength = 0 } = this.#gzip ?? {};
+    return writableLength + readableLength + this.#raw.writableLength;
   }
 
   get isCongested(): boolean {
@@ -300,9 +310,12 @@ export class EventStream implements OpenStream {
       'cache-control': 'no-cache, no-transform',
       // Proxies that gather an answer before they pass it on would hold events back.
       'x-accel-buffering': 'no',
+      ...(this.#gzip === null ? {} : { 'content-encoding': 'gzip' }),
     });
+    this.#gzip?.on('error', () => this.#raw.destroy()).pipe(this.#raw);
     this.#raw.on('close', () => {
       this.#isEnding = true;
+      this.#gzip?.destroy();
       for (const leave of this.#leave.splice(0)) leave();
     });
     this.#raw.on('error', () => this.#raw.destroy());
@@ -322,12 +335,18 @@ export class EventStream implements OpenStream {
     return new Promise((resolve) => {
       const settle = (isDrained: boolean) => () => {
         clearTimeout(timer);
+        this.#gzip?.off('drain', onDrain);
         this.#raw.off('drain', onDrain).off('close', onClose);
         resolve(isDrained);
       };
-      const onDrain = settle(true);
+      const onDrained = settle(true);
+      const onDrain = () => {
+        // Of two buffers, the first one that is empty says nothing of the other one.
+        if (!this.isCongested) onDrained();
+      };
       const onClose = settle(false);
       const timer = setTimeout(onClose, DRAIN_WITHIN_MS);
+      this.#gzip?.on('drain', onDrain);
       this.#raw.on('drain', onDrain).on('close', onClose);
     });
   }
@@ -341,7 +360,7 @@ export class EventStream implements OpenStream {
     this.#isEnding = true;
     // Its place is free at once, whether or not the client ever reads the end.
     for (const leave of this.#leave.splice(0)) leave();
-    this.#raw.end();
+    this.#out.end();
     const timer = setTimeout(() => this.#raw.destroy(), FLUSH_WITHIN_MS);
     timer.unref();
     this.#raw.once('close', () => clearTimeout(timer));
@@ -350,6 +369,6 @@ export class EventStream implements OpenStream {
   #write(text: string): void {
     if (this.isClosed) return;
     this.#sentAt = performance.now();
-    this.#raw.write(text);
+    this.#out.write(text);
   }
 }

@@ -155,7 +155,7 @@ function begin({ open }: Streams, { reader, request, reply }: StreamRequest): Ev
     reply.type('text/event-stream; charset=utf-8').send();
     return null;
   }
-  const stream = new EventStream(reader, reply);
+  const stream = new EventStream(reader, request, reply);
   stream.onClose(open.add(stream));
   stream.begin(request, reply);
   return stream;
